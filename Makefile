@@ -1,0 +1,28 @@
+# What a newcomer runs. Each target sets up by itself what it needs, and only that; a second run finds it in the cache.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.PHONY: demo example test bench parts
+
+parts:
+	scripts/parts/all.sh
+
+demo:
+	scripts/parts/tools.sh build
+	scripts/parts/haproxy.sh 3.2
+	scripts/demo.sh
+
+example:
+	scripts/parts/tools.sh build
+	scripts/parts/haproxy.sh 3.2
+	scripts/parts/apiserver.sh
+	scripts/example.sh
+
+test: parts
+	source scripts/parts/env.sh; cargo test --workspace --locked
+
+# --bench '*': the benchmarks alone; without it cargo also builds every unit test in release mode to run none of them
+bench:
+	scripts/parts/tools.sh build
+	scripts/parts/haproxy.sh
+	scripts/parts/apiserver.sh
+	source scripts/parts/env.sh; cargo bench --locked --bench '*'

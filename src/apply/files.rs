@@ -1,0 +1,91 @@
+//! Files on the volumes: each replaced by rename, in an order in which every moment starts.
+
+use std::io::ErrorKind;
+
+use anyhow::Context;
+use bytes::Bytes;
+use outrigger_init::{FILE_MODE, SHARDS, Volumes, write_atomic};
+
+use crate::plan::{CertificateText, FileId, MapId, Texts};
+
+/// Writes a file of these texts. A certificate of which only the digest is known stands on the volume already.
+pub(super) fn write(texts: &Texts, id: &FileId, volumes: &Volumes) -> anyhow::Result<()> {
+    if let Some(bytes) = texts.file(id, volumes) {
+        write_atomic(&id.path(volumes), &bytes, FILE_MODE)?;
+    }
+    Ok(())
+}
+
+/// Writes a file unless it has this content already, so that a reload leaves alone what it does not change.
+fn write_if_changed(texts: &Texts, id: &FileId, volumes: &Volumes) -> anyhow::Result<()> {
+    let Some(bytes) = texts.file(id, volumes) else { return Ok(()) };
+    let path = id.path(volumes);
+    if std::fs::read(&path).is_ok_and(|there| there == bytes) {
+        return Ok(());
+    }
+    write_atomic(&path, &bytes, FILE_MODE)?;
+    Ok(())
+}
+
+/// Writes a whole candidate over what runs.
+///
+/// HAProxy may be restarted at any moment by its container runtime and then reads what is there. So what is referred to
+/// comes before what refers to it, and what goes is still there until nothing refers to it: certificates, backends (with
+/// those that go, and spares as they stand in), maps and lists, the main file, then the backends without those that go.
+pub(super) fn write_candidate(running: &Texts, candidate: &Texts, volumes: &Volumes) -> anyhow::Result<()> {
+    for file in candidate.certificates.keys() {
+        write_if_changed(candidate, &FileId::Certificate(file.clone()), volumes)?;
+    }
+    write_if_changed(candidate, &FileId::DefaultCertificate, volumes)?;
+    let mut both = candidate.clone();
+    for (name, text) in running.backends.iter() {
+        if !candidate.backends.contains_key(name) || text.stands_for().is_some() {
+            both.backends.insert_mut(name.clone(), text.clone());
+        }
+    }
+    for texts in [&both, candidate] {
+        for shard in 0..SHARDS {
+            write_if_changed(texts, &FileId::Shard(shard), volumes)?;
+        }
+        for map in MapId::ALL {
+            write_if_changed(candidate, &FileId::Map(map), volumes)?;
+        }
+        write_if_changed(candidate, &FileId::CrtList, volumes)?;
+        write_if_changed(candidate, &FileId::Main, volumes)?;
+    }
+    Ok(())
+}
+
+/// Reads a file; `None` when it is not there.
+pub(super) fn read(id: &FileId, volumes: &Volumes) -> Option<Bytes> {
+    std::fs::read(id.path(volumes)).ok().map(Bytes::from)
+}
+
+/// Removes the certificate files that these texts do not name: nothing refers to them any more.
+pub(super) fn remove_unnamed_certificates(texts: &Texts, volumes: &Volumes) -> anyhow::Result<()> {
+    let folder = volumes.certificates();
+    let entries = match std::fs::read_dir(&folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        entries => entries.with_context(|| format!("{} cannot be listed", folder.display()))?,
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let named = name.to_str().is_some_and(|name| {
+            name == CertificateText::DEFAULT_FILE || texts.certificates.contains_key(name)
+        });
+        if !named && entry.path().extension().is_some_and(|extension| extension == "pem") {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a file that may be gone already.
+pub(super) fn remove(path: &std::path::Path) -> anyhow::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("{} cannot be removed", path.display()))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,2 @@
+mod real;
+mod scripted;

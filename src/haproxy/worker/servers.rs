@@ -1,0 +1,142 @@
+//! Servers: added in maintenance, removed when their last request is done.
+
+use std::sync::Arc;
+
+use super::super::answers::{Deletion, Good, deletion};
+use super::super::{CommandError, Error, Request};
+use super::Worker;
+use crate::model::BackendName;
+use crate::plan::ServerMode;
+
+/// A server in maintenance that still finishes its last requests; HAProxy refuses to delete it until they are done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dying {
+    /// Address and keywords it was made with, weight included.
+    pub line: Arc<str>,
+}
+
+impl Worker {
+    /// Servers that wait for their last requests before they can be deleted.
+    pub fn dying(&self) -> impl ExactSizeIterator<Item = (&BackendName, &Arc<str>)> {
+        self.dying.keys().map(|(backend, server)| (backend, server))
+    }
+
+    /// Tries once to delete each dying server; true when some are left and the next try is due in a while (250 ms).
+    pub async fn sweep(&mut self) -> Result<bool, CommandError> {
+        let waiting: Vec<_> = self.dying.keys().cloned().collect();
+        for (backend, server) in waiting {
+            self.delete(&backend, &server).await?;
+        }
+        Ok(!self.dying.is_empty())
+    }
+
+    /// A new worker runs: it knows nothing of servers that were dying in the one before.
+    pub fn forget_dying(&mut self) {
+        self.dying.clear();
+    }
+
+    pub(super) async fn add_server(
+        &mut self,
+        backend: &BackendName,
+        server: &Arc<str>,
+        line: &Arc<str>,
+    ) -> Result<(), CommandError> {
+        let key = (backend.clone(), server.clone());
+        if let Some(old) = self.dying.get(&key).map(|dying| dying.line.clone())
+            && !self.delete(backend, server).await?
+        {
+            // A pod that came back before its last request was done. It is in maintenance like a new one, and the
+            // command that makes it ready follows.
+            let ((old, _), (new, weight)) = (split_weight(&old), split_weight(line));
+            if old != new {
+                return Err(CommandError::Busy { backend: backend.clone(), server: server.to_string() });
+            }
+            self.set_weight(backend, server, weight).await?;
+            self.dying.remove(&key);
+            return Ok(());
+        }
+        let mut request = name(Request::worker("add server"), backend, server)?;
+        for word in line.split_ascii_whitespace() {
+            request = request.word(word)?;
+        }
+        self.say(request, &Good::Last("New server registered.".to_owned())).await?;
+        // The check of a dynamic server does not run by itself (2.6 to 3.4).
+        if line.split_ascii_whitespace().any(|word| word == "check") {
+            self.say(name(Request::worker("enable health"), backend, server)?, &Good::Empty).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn remove_server(
+        &mut self,
+        backend: &BackendName,
+        server: &Arc<str>,
+        line: &Arc<str>,
+    ) -> Result<(), CommandError> {
+        self.set_mode(backend, server, ServerMode::Maintenance).await?;
+        // Out of service at once; deleting it can wait for the sweep, and what else changes need not wait for that.
+        self.dying.insert((backend.clone(), server.clone()), Dying { line: line.clone() });
+        Ok(())
+    }
+
+    pub(super) async fn set_mode(
+        &self,
+        backend: &BackendName,
+        server: &str,
+        mode: ServerMode,
+    ) -> Result<(), CommandError> {
+        let state = match mode {
+            ServerMode::Ready => "ready",
+            ServerMode::Maintenance => "maint",
+        };
+        let request = name(Request::worker("set server"), backend, server)?.word("state")?.word(state)?;
+        self.say(request, &Good::Empty).await
+    }
+
+    pub(super) async fn set_weight(
+        &self,
+        backend: &BackendName,
+        server: &str,
+        weight: u16,
+    ) -> Result<(), CommandError> {
+        let request = name(Request::worker("set server"), backend, server)?
+            .word("weight")?
+            .word(&weight.to_string())?;
+        self.say(request, &Good::Empty).await
+    }
+
+    /// One try to delete a dying server; true when it is gone.
+    async fn delete(&mut self, backend: &BackendName, server: &Arc<str>) -> Result<bool, CommandError> {
+        let request = name(Request::worker("del server"), backend, server)?;
+        let command = request.command().to_owned();
+        let answer = self.ask(request).await?;
+        match deletion(&answer) {
+            Deletion::Done => {
+                self.dying.remove(&(backend.clone(), server.clone()));
+                Ok(true)
+            }
+            Deletion::Busy => Ok(false),
+            Deletion::Refused => Err(CommandError::Unexpected { command, answer }),
+        }
+    }
+}
+
+/// Adds the word `backend/server`.
+pub(super) fn name(request: Request, backend: &BackendName, server: &str) -> Result<Request, Error> {
+    request.word(&format!("{backend}/{server}"))
+}
+
+/// The words of a server line without its weight, and the weight (1 when not written): the weight can be set at any time, the
+/// rest not.
+fn split_weight(line: &str) -> (Vec<&str>, u16) {
+    let mut rest = Vec::new();
+    let mut weight = 1;
+    let mut words = line.split_ascii_whitespace();
+    while let Some(word) = words.next() {
+        match (word, word == "weight") {
+            (_, true) => weight = words.next().and_then(|value| value.parse().ok()).unwrap_or(1),
+            (word, false) => rest.push(word),
+        }
+    }
+    (rest, weight)
+}

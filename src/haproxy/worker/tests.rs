@@ -1,0 +1,3 @@
+mod certificates;
+mod maps;
+mod servers;

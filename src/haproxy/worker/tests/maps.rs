@@ -1,0 +1,107 @@
+use std::sync::Arc;
+
+use crate::haproxy::CommandError;
+use crate::haproxy::testing::{BRANCHES, Haproxy};
+use crate::plan::{Command, MapId};
+
+fn add(key: &str, value: &str) -> Command {
+    Command::AddMapEntry { map: MapId::Exact, key: key.into(), value: value.into() }
+}
+
+fn set(key: &str, value: &str) -> Command {
+    Command::SetMapEntry { map: MapId::Exact, key: key.into(), value: value.into() }
+}
+
+fn delete(key: &str) -> Command {
+    Command::DeleteMapEntry { map: MapId::Exact, key: key.into() }
+}
+
+#[tokio::test]
+async fn entries_are_added_changed_and_deleted() {
+    for branch in BRANCHES {
+        let haproxy = Haproxy::start(branch);
+        let master = haproxy.master().await;
+        let mut worker = haproxy.worker(&master);
+        let prefix = Command::AddMapEntry { map: MapId::Prefix, key: "/p/".into(), value: "c".into() };
+        for command in [add("/a", "b"), set("/a", "c"), add("/gone", "x"), delete("/gone"), prefix] {
+            worker.run(&command).await.unwrap_or_else(|error| panic!("{branch}: {command:?}: {error}"));
+        }
+        let running = worker.running().await.unwrap();
+        let exact: Vec<(&str, &str)> = running.exact.iter().map(|(key, value)| (&**key, &**value)).collect();
+        assert_eq!(exact, [("/a", "c"), ("/known", "backend")], "{branch}: the comment line is no entry");
+        assert_eq!(running.prefix.len(), 1);
+        assert_eq!(&*running.prefix["/p/"], "c");
+    }
+}
+
+/// Each must arrive exactly as it is: what looks like syntax of the CLI is data.
+#[tokio::test]
+async fn keys_and_values_arrive_as_they_are() {
+    let texts = [
+        "<<",
+        "a<<",
+        "<<%EOF%",
+        "a\"b'c",
+        "back\\slash",
+        "\\",
+        "a;b",
+        ";show",
+        "end\\;",
+        "x#y",
+        "é€😀",
+        "@1",
+        "@!1",
+        "a,b{c}|d&e$f(g)*?[h]!~`^%+=",
+        "\\\\ ",
+        "a  b",
+        " lead",
+        "trail ",
+        "-m",
+        "--",
+        "<",
+        ">",
+        "%[path]",
+        "*",
+    ];
+    for branch in BRANCHES {
+        let haproxy = Haproxy::start(branch);
+        let master = haproxy.master().await;
+        let mut worker = haproxy.worker(&master);
+        for (n, text) in texts.iter().enumerate() {
+            worker
+                .run(&add(&format!("/{n}"), text))
+                .await
+                .unwrap_or_else(|error| panic!("{branch}: {error}"));
+        }
+        let running = worker.running().await.unwrap();
+        for (n, text) in texts.iter().enumerate() {
+            assert_eq!(running.exact.get(&*format!("/{n}")).map(AsRef::as_ref), Some(*text), "{branch}");
+        }
+        assert_eq!(running.exact.len(), texts.len() + 1);
+        // As keys; a space cannot be told from the end of the key when reading back, so those go by deletion alone.
+        for text in texts {
+            let key: Arc<str> = format!("/k{text}").into();
+            for command in [add(&key, "v1"), set(&key, "v2"), delete(&key)] {
+                worker.run(&command).await.unwrap_or_else(|error| panic!("{branch}: {command:?}: {error}"));
+            }
+        }
+        assert_eq!(worker.running().await.unwrap(), running, "{branch}");
+    }
+}
+
+#[tokio::test]
+async fn drift_is_an_error() {
+    for branch in BRANCHES {
+        let haproxy = Haproxy::start(branch);
+        let master = haproxy.master().await;
+        let mut worker = haproxy.worker(&master);
+        for command in [set("/nobody", "x"), delete("/nobody")] {
+            let outcome = worker.run(&command).await;
+            assert!(matches!(outcome, Err(CommandError::Unexpected { .. })), "{branch}: {outcome:?}");
+        }
+        for command in [add("/a\nb", "x"), add("/a", "x\ty"), add("", "x")] {
+            let outcome = worker.run(&command).await;
+            assert!(matches!(outcome, Err(CommandError::TooLarge(_))), "{branch}: {outcome:?}");
+        }
+    }
+}

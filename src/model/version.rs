@@ -1,0 +1,101 @@
+//! What each HAProxy version can do. Source: `show proc` of the running binary and the tests on real binaries.
+
+use std::fmt;
+
+/// HAProxy version, as far as it matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// Major.
+    pub major: u16,
+    /// Minor: with the major, the branch.
+    pub minor: u16,
+}
+
+impl Version {
+    /// The oldest branch that is driven.
+    pub const OLDEST: Self = Self { major: 2, minor: 2 };
+    /// The newest branch that was tried; anything newer is treated as this.
+    pub const NEWEST: Self = Self { major: 3, minor: 4 };
+
+    /// Parses the beginning of a version text such as `3.0.11-1+deb13u2` or `3.5-dev3`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.trim().split(['.', '-', '+', '~']);
+        Some(Self { major: parts.next()?.parse().ok()?, minor: parts.next()?.parse().ok()? })
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// What a HAProxy version can do; asked instead of comparing versions all over the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capabilities {
+    /// The version they belong to.
+    pub version: Version,
+}
+
+impl Capabilities {
+    /// Capabilities of a version; one newer than any known is treated as the newest known, one older than
+    /// [`Version::OLDEST`] is `None`.
+    pub fn of(version: Version) -> Option<Self> {
+        (version >= Version::OLDEST).then(|| Self { version: version.min(Version::NEWEST) })
+    }
+
+    fn since(self, major: u16, minor: u16) -> bool {
+        self.version >= Version { major, minor }
+    }
+
+    /// `add server` and `del server` work over the master CLI without experimental mode (2.6).
+    pub fn dynamic_servers(self) -> bool {
+        self.since(2, 6)
+    }
+
+    /// A proxy can name its `defaults` section (2.4).
+    pub fn named_defaults(self) -> bool {
+        self.since(2, 4)
+    }
+
+    /// `reload` answers `Success=0|1` with the log after the load (2.7).
+    pub fn synchronous_reload(self) -> bool {
+        self.since(2, 7)
+    }
+
+    /// `option idle-close-on-response` (2.4 branch, 2022).
+    pub fn idle_close_on_response(self) -> bool {
+        self.since(2, 6)
+    }
+
+    /// A new worker gets the listening sockets of the old one by itself (2.6); before, only over a `stats socket` with
+    /// `expose-fd listeners`.
+    pub fn inherits_listeners(self) -> bool {
+        self.since(2, 6)
+    }
+
+    /// Global `fd-hard-limit` (2.6).
+    pub fn fd_hard_limit(self) -> bool {
+        self.since(2, 6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_as_packages_print_them() {
+        let version = |major, minor| Some(Version { major, minor });
+        assert_eq!(Version::parse("2.2.9-2+deb11u6"), version(2, 2));
+        assert_eq!(Version::parse("3.5-dev3"), version(3, 5));
+        assert_eq!(Version::parse("3.0~rc1"), version(3, 0));
+        assert_eq!(Version::parse("unknown"), None);
+    }
+
+    #[test]
+    fn too_old_is_refused_and_too_new_is_like_the_newest() {
+        assert_eq!(Capabilities::of(Version { major: 2, minor: 1 }), None);
+        assert_eq!(Capabilities::of(Version { major: 4, minor: 0 }), Capabilities::of(Version::NEWEST));
+    }
+}

@@ -1,0 +1,238 @@
+//! The verdict of each unit.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{CertificateText, Command, MapId, Plan, ReloadReason, Step, Texts, Unit, Units, servers, spares};
+use crate::model::{BackendName, Capabilities};
+
+/// What brings `running` to `wanted`, looking at the touched units only. Backends that are new take spare ones (2.6+).
+pub fn plan(running: &Texts, wanted: &Texts, touched: &Units, capabilities: Capabilities) -> Plan {
+    let units = look_at(running, wanted, touched);
+    if units.is_empty() || !capabilities.dynamic_servers() {
+        return differences(running, wanted.clone(), &units, capabilities);
+    }
+    let (placed, units) = spares::place(running, wanted, units);
+    differences(running, placed, &units, capabilities)
+}
+
+/// The same where every backend has the place that it shall have: what runs, and what should.
+pub fn diff(running: &Texts, wanted: &Texts, touched: &Units, capabilities: Capabilities) -> Plan {
+    differences(running, wanted.clone(), &look_at(running, wanted, touched), capabilities)
+}
+
+fn look_at(running: &Texts, wanted: &Texts, touched: &Units) -> BTreeSet<Unit> {
+    match touched {
+        Units::Only(units) => units.clone(),
+        Units::All => all(running, wanted),
+    }
+}
+
+/// Live changes go first, in the order in which each finds what it refers to: certificates, servers, route entries that are
+/// added or changed, entries that go, certificates that go. A reload does the rest.
+fn differences(running: &Texts, wanted: Texts, units: &BTreeSet<Unit>, capabilities: Capabilities) -> Plan {
+    let mut differ =
+        Differ { running, wanted: &wanted, capabilities, phases: Default::default(), plan: Plan::default() };
+    for unit in units {
+        differ.unit(unit);
+    }
+    let Differ { phases, mut plan, .. } = differ;
+    plan.steps = phases.into_iter().flatten().collect();
+    plan.placed = wanted;
+    plan
+}
+
+/// The units that differ, in their order.
+fn all(running: &Texts, wanted: &Texts) -> BTreeSet<Unit> {
+    let mut units = BTreeSet::from([Unit::Main, Unit::DefaultCertificate]);
+    for (name, text) in wanted.backends.iter() {
+        if running.backends.get(name) != Some(text) {
+            units.insert(Unit::Backend(name.clone()));
+        }
+    }
+    for id in MapId::ALL {
+        let (running, wanted) = (running.map(id), wanted.map(id));
+        let changed =
+            wanted.iter().filter(|(key, value)| running.get(*key) != Some(value)).map(|(key, _)| key);
+        let gone = running.keys().filter(|key| !wanted.contains_key(*key));
+        units.extend(changed.chain(gone).map(|key| Unit::Entry(id, key.clone())));
+    }
+    let (running, wanted) = (&running.certificates, &wanted.certificates);
+    let changed = wanted.iter().filter(|(file, text)| running.get(*file) != Some(text)).map(|(file, _)| file);
+    let gone = running.keys().filter(|file| !wanted.contains_key(*file));
+    units.extend(changed.chain(gone).map(|file| Unit::Certificate(file.clone())));
+    units
+}
+
+#[derive(Clone, Copy)]
+enum Phase {
+    Certificates,
+    Servers,
+    Entries,
+    EntriesGone,
+    CertificatesGone,
+}
+
+struct Differ<'a> {
+    running: &'a Texts,
+    wanted: &'a Texts,
+    capabilities: Capabilities,
+    phases: [Vec<Step>; 5],
+    plan: Plan,
+}
+
+impl Differ<'_> {
+    fn unit(&mut self, unit: &Unit) {
+        match unit {
+            Unit::Main if self.running.main != self.wanted.main => {
+                let reason = ReloadReason::main(&self.running.main, &self.wanted.main);
+                self.wait(unit, Some(reason));
+            }
+            Unit::Main => {}
+            Unit::Backend(name) => self.backend(unit, name),
+            Unit::Entry(id, key) => self.entry(unit, *id, key),
+            Unit::Certificate(file) => self.certificate(unit, file),
+            Unit::DefaultCertificate => self.default_certificate(unit),
+        }
+    }
+
+    fn backend(&mut self, unit: &Unit, name: &BackendName) {
+        // One that nobody wants any more runs on, unreachable, until the next reload.
+        let Some(wanted) = self.wanted.backends.get(name) else { return };
+        let Some(running) = self.running.backends.get(name) else {
+            // More spares (files of an older controller) come with the next reload, and are no reason for one.
+            let reason = (!name.is_spare()).then(|| ReloadReason::NewBackend(name.clone()));
+            return self.wait(unit, reason);
+        };
+        if running == wanted {
+            return;
+        }
+        if running.own_header() != wanted.own_header() {
+            return self.wait(unit, Some(ReloadReason::header(name, running, wanted)));
+        }
+        let commands = if self.capabilities.dynamic_servers() {
+            Some(servers::dynamic(name, running, wanted))
+        } else {
+            servers::slots(name, running, wanted)
+        };
+        match commands {
+            Some(commands) => self.step(Phase::Servers, unit, commands),
+            None => self.wait(unit, Some(ReloadReason::BackendChanged(name.clone()))),
+        }
+    }
+
+    fn entry(&mut self, unit: &Unit, map: MapId, key: &Arc<str>) {
+        let key = key.clone();
+        let (phase, command) = match (self.running.map(map).get(&key), self.wanted.map(map).get(&key)) {
+            (old, new) if old == new => return,
+            (_, Some(value)) if !value.split('|').all(|backend| self.runs(backend)) => {
+                return self.wait(unit, None);
+            }
+            (None, Some(value)) => (Phase::Entries, Command::AddMapEntry { map, key, value: value.clone() }),
+            (Some(_), Some(value)) => {
+                (Phase::Entries, Command::SetMapEntry { map, key, value: value.clone() })
+            }
+            (_, None) => (Phase::EntriesGone, Command::DeleteMapEntry { map, key }),
+        };
+        if loads(&self.running.main, map.file()) {
+            self.step(phase, unit, vec![command]);
+        } else {
+            self.unloaded(phase, unit);
+        }
+    }
+
+    fn certificate(&mut self, unit: &Unit, file: &Arc<str>) {
+        let (phase, commands) =
+            match (self.running.certificates.get(file), self.wanted.certificates.get(file)) {
+                (old, new) if old == new => return,
+                (_, Some(new)) if new.pem.is_none() => return self.wait(unit, None),
+                (None, Some(new)) => (Phase::Certificates, added(file, new)),
+                (Some(old), Some(new)) => (Phase::Certificates, changed(file, old, new)),
+                (_, None) => (Phase::CertificatesGone, removed(file)),
+            };
+        self.listed(phase, unit, commands);
+    }
+
+    fn default_certificate(&mut self, unit: &Unit) {
+        match (&self.running.default_certificate, &self.wanted.default_certificate) {
+            (Some(old), Some(new)) if old.digest != new.digest => {
+                let Some(pem) = new.pem.clone() else { return self.wait(unit, None) };
+                let file = CertificateText::DEFAULT_FILE.into();
+                self.listed(Phase::Certificates, unit, vec![Command::SetCertificate { file, pem }]);
+            }
+            (None, Some(_)) => self.wait(unit, Some(ReloadReason::NoDefaultCertificate)),
+            _ => {}
+        }
+    }
+
+    /// A change of the certificates that HAProxy knows by the list of the HTTPS listener.
+    fn listed(&mut self, phase: Phase, unit: &Unit, commands: Vec<Command>) {
+        if loads(&self.running.main, " crt-list ") {
+            self.step(phase, unit, commands);
+        } else {
+            self.unloaded(phase, unit);
+        }
+    }
+
+    /// A change of something that HAProxy has not loaded (a listener is off): nothing to say to it, only a file to write.
+    /// When a reload comes anyway it need not be a step.
+    fn unloaded(&mut self, phase: Phase, unit: &Unit) {
+        if self.running.main == self.wanted.main {
+            self.step(phase, unit, Vec::new());
+        } else {
+            self.wait(unit, None);
+        }
+    }
+
+    fn step(&mut self, phase: Phase, unit: &Unit, commands: Vec<Command>) {
+        self.phases[phase as usize].push(Step { unit: unit.clone(), commands });
+    }
+
+    fn wait(&mut self, unit: &Unit, reason: Option<ReloadReason>) {
+        self.plan.waiting.push(unit.clone());
+        self.plan.reload.extend(reason);
+    }
+
+    /// Whether a backend that a map value names runs.
+    fn runs(&self, backend: &str) -> bool {
+        backend == "-"
+            || self.running.backends.contains_key(&BackendName::parsed(backend))
+            || has_backend(&self.running.main, backend)
+    }
+}
+
+/// Whether the main text names this file or option.
+fn loads(main: &str, what: &str) -> bool {
+    main.contains(what)
+}
+
+/// Whether the main text has this fixed backend.
+fn has_backend(main: &str, name: &str) -> bool {
+    let names = main.lines().filter_map(|line| line.strip_prefix("backend "));
+    names.map(|rest| rest.split(' ').next().unwrap_or(rest)).any(|found| found == name)
+}
+
+fn added(file: &Arc<str>, new: &CertificateText) -> Vec<Command> {
+    let pem = new.pem.clone().unwrap_or_default();
+    let (file, filters) = (file.clone(), new.filters.clone());
+    vec![Command::AddCertificate { file: file.clone(), pem }, Command::AddToList { file, filters }]
+}
+
+fn changed(file: &Arc<str>, old: &CertificateText, new: &CertificateText) -> Vec<Command> {
+    let mut commands = Vec::new();
+    if old.digest != new.digest {
+        let pem = new.pem.clone().unwrap_or_default();
+        commands.push(Command::SetCertificate { file: file.clone(), pem });
+    }
+    if old.filters != new.filters {
+        // One file may have several lines (2.2 to 3.4): with the new one in place before the old one goes, no handshake
+        // falls to the default certificate.
+        commands.push(Command::AddToList { file: file.clone(), filters: new.filters.clone() });
+        commands.push(Command::RemoveFromList { file: file.clone() });
+    }
+    commands
+}
+
+fn removed(file: &Arc<str>) -> Vec<Command> {
+    vec![Command::RemoveFromList { file: file.clone() }, Command::DeleteCertificate { file: file.clone() }]
+}

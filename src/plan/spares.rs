@@ -1,0 +1,138 @@
+//! Spare backends: they run without servers, and a new Service takes one while HAProxy runs (2.6+).
+//!
+//! What is wanted knows nothing of that. [`place`] says where it can run before a reload: a backend that is new moves into
+//! a spare of its shape, and map values name the spare. A spare that stands in says for whom in the last line of its
+//! header, a comment, so the allocation is on disk and is found again by whoever reads the files. It stands for nobody else
+//! until the next reload. That gives every backend its own name, and none is made for that alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{BackendText, Texts, Unit};
+use crate::model::BackendName;
+
+/// Begins the comment of a spare that stands in.
+const STANDS_FOR: &str = "  # stands for ";
+
+impl BackendText {
+    /// The backend that this spare stands for.
+    pub fn stands_for(&self) -> Option<BackendName> {
+        let (_, name) = self.header.rsplit_once(STANDS_FOR)?;
+        Some(BackendName::parsed(name.trim_end()))
+    }
+
+    /// The header but for whom it stands for: what only a reload changes.
+    pub(super) fn own_header(&self) -> &str {
+        self.header.rsplit_once(STANDS_FOR).map_or(&self.header, |(own, _)| own)
+    }
+
+    /// This spare with another backend in it; a backend of another shape stays what it is, and needs a reload.
+    fn standing_for(&self, name: &BackendName, wanted: &Self) -> Self {
+        let header = if self.has_shape_of(wanted) {
+            format!("{}{STANDS_FOR}{name}\n", self.own_header()).into()
+        } else {
+            wanted.header.clone()
+        };
+        Self { header, servers: wanted.servers.clone() }
+    }
+
+    /// Whether two headers say the same, apart from name and comments.
+    fn has_shape_of(&self, other: &Self) -> bool {
+        shape(&self.header).eq(shape(&other.header))
+    }
+}
+
+fn shape(header: &str) -> impl Iterator<Item = &str> {
+    let lines = header.lines().filter(|line| !line.trim_start().starts_with('#'));
+    lines.map(|line| match line.strip_prefix("backend ") {
+        Some(rest) => rest.split_once(' ').map_or("", |(_, defaults)| defaults),
+        None => line,
+    })
+}
+
+/// Where the units of `wanted` can run before a reload, and which units that makes of them.
+pub(super) fn place(running: &Texts, wanted: &Texts, mut units: BTreeSet<Unit>) -> (Texts, BTreeSet<Unit>) {
+    let mut spares = Spares::of(running);
+    let mut placed = wanted.clone();
+    // Whom a spare stands for already. When nobody wants that one any more, it stays as it is: a request that is still tried
+    // again in it must not reach another Service that took its place.
+    for (name, spare) in &spares.taken {
+        let unit = Unit::Backend(spare.clone());
+        let touched = units.remove(&Unit::Backend(name.clone())) | units.remove(&unit);
+        if touched && wanted.backends.contains_key(name) {
+            stand_in(running, wanted, &mut placed, name, spare);
+            units.insert(unit);
+        }
+    }
+    let new = |name: &BackendName| wanted.backends.contains_key(name) && !running.backends.contains_key(name);
+    let new: Vec<BackendName> = units
+        .iter()
+        .filter_map(|unit| match unit {
+            Unit::Backend(name) if !name.is_spare() && new(name) => Some(name.clone()),
+            _ => None,
+        })
+        .collect();
+    for name in new {
+        let Some(spare) = spares.take(running, wanted, &name) else { continue };
+        stand_in(running, wanted, &mut placed, &name, &spare);
+        units.remove(&Unit::Backend(name));
+        units.insert(Unit::Backend(spare));
+    }
+    for unit in &units {
+        let Unit::Entry(map, key) = unit else { continue };
+        if let Some(value) = wanted.map(*map).get(key).and_then(|value| spares.value(value)) {
+            placed.map_mut(*map).insert_mut(key.clone(), value);
+        }
+    }
+    (placed, units)
+}
+
+/// Moves a wanted backend into a spare.
+fn stand_in(running: &Texts, wanted: &Texts, placed: &mut Texts, name: &BackendName, spare: &BackendName) {
+    let (Some(text), Some(own)) = (wanted.backends.get(name), running.backends.get(spare)) else { return };
+    placed.backends.remove_mut(name);
+    placed.backends.insert_mut(spare.clone(), Arc::new(own.standing_for(name, text)));
+}
+
+/// The spares that run.
+struct Spares {
+    /// Backend → the spare that stands for it.
+    taken: BTreeMap<BackendName, BackendName>,
+    free: BTreeSet<BackendName>,
+}
+
+impl Spares {
+    fn of(running: &Texts) -> Self {
+        let mut spares = Self { taken: BTreeMap::new(), free: BTreeSet::new() };
+        for spare in BackendName::spares() {
+            match running.backends.get(&spare).map(|text| text.stands_for()) {
+                Some(Some(name)) => _ = spares.taken.insert(name, spare),
+                Some(None) => _ = spares.free.insert(spare),
+                None => {}
+            }
+        }
+        spares
+    }
+
+    /// The first free spare of the shape of a wanted backend is no longer free.
+    fn take(&mut self, running: &Texts, wanted: &Texts, name: &BackendName) -> Option<BackendName> {
+        let text = wanted.backends.get(name)?;
+        let fits = |spare: &&BackendName| {
+            running.backends.get(spare).is_some_and(|running| running.has_shape_of(text))
+        };
+        let spare = self.free.iter().find(fits)?.clone();
+        self.free.remove(&spare);
+        self.taken.insert(name.clone(), spare.clone());
+        Some(spare)
+    }
+
+    /// A map value with spares for the backends in it that they stand for; `None` when there is none in it.
+    fn value(&self, value: &str) -> Option<Arc<str>> {
+        let spare = |name: &str| self.taken.get(&BackendName::parsed(name));
+        if self.taken.is_empty() || !value.split('|').any(|name| spare(name).is_some()) {
+            return None;
+        }
+        let names = value.split('|').map(|name| spare(name).map_or(name, BackendName::as_str));
+        Some(names.collect::<Vec<_>>().join("|").into())
+    }
+}

@@ -1,0 +1,133 @@
+//! The texts of all units, as they stand in the files that HAProxy reads.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{Backends, Unit};
+use crate::cluster::Map;
+
+/// One of the routing maps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MapId {
+    /// Table, host and whole path → route value.
+    Exact,
+    /// Table, host and path prefix with a trailing slash → route value; the longest prefix wins.
+    Prefix,
+}
+
+impl MapId {
+    /// All maps, in the order in which they are written.
+    pub const ALL: [Self; 2] = [Self::Exact, Self::Prefix];
+
+    /// File name in the maps folder.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Exact => "exact.map",
+            Self::Prefix => "prefix.map",
+        }
+    }
+}
+
+/// A backend section: everything but its servers (a change needs a reload), and the servers (live).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackendText {
+    /// From the `backend NAME` line on, every line ends with a newline; no `server` lines.
+    pub header: Arc<str>,
+    /// Server name → the rest of its line behind the name: address and keywords.
+    pub servers: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+/// A certificate file and its line in the list of the HTTPS listener. Two are equal when their digests and filters are.
+#[derive(Clone)]
+pub struct CertificateText {
+    /// SHA-256 of the PEM.
+    pub digest: [u8; 32],
+    /// The PEM; `None` when only the digest is known (read back from the volume).
+    pub pem: Option<Bytes>,
+    /// Server names behind the file name, space-separated, sorted.
+    pub filters: Arc<str>,
+}
+
+impl CertificateText {
+    /// File name of the default certificate.
+    pub const DEFAULT_FILE: &'static str = "default.pem";
+    /// Filter of the default certificate: a name that no client asks for. As the first line of the list it is still the
+    /// certificate of clients without a known server name (2.2 to 3.4).
+    pub const DEFAULT_FILTER: &'static str = "outrigger-default.invalid";
+}
+
+impl PartialEq for CertificateText {
+    fn eq(&self, other: &Self) -> bool {
+        self.digest == other.digest && self.filters == other.filters
+    }
+}
+
+impl Eq for CertificateText {}
+
+impl std::fmt::Debug for CertificateText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CertificateText").field("filters", &self.filters).finish_non_exhaustive()
+    }
+}
+
+/// All units. Cheap to clone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Texts {
+    /// `haproxy.cfg` without the generation mark: global, defaults, frontends, fixed backends.
+    pub main: Arc<str>,
+    /// Backends of Services.
+    pub backends: Backends,
+    /// `maps/exact.map`.
+    pub exact: Map<Arc<str>, Arc<str>>,
+    /// `maps/prefix.map`.
+    pub prefix: Map<Arc<str>, Arc<str>>,
+    /// File name in the certificate folder → certificate. Without the default certificate.
+    pub certificates: Map<Arc<str>, Arc<CertificateText>>,
+    /// The certificate for clients whose server name matches no other.
+    pub default_certificate: Option<Arc<CertificateText>>,
+}
+
+impl Texts {
+    /// The entries of a map.
+    pub fn map(&self, id: MapId) -> &Map<Arc<str>, Arc<str>> {
+        match id {
+            MapId::Exact => &self.exact,
+            MapId::Prefix => &self.prefix,
+        }
+    }
+
+    /// The entries of a map.
+    pub fn map_mut(&mut self, id: MapId) -> &mut Map<Arc<str>, Arc<str>> {
+        match id {
+            MapId::Exact => &mut self.exact,
+            MapId::Prefix => &mut self.prefix,
+        }
+    }
+
+    /// Takes a unit over from `wanted`: it runs now.
+    pub fn adopt(&mut self, wanted: &Self, unit: &Unit) {
+        match unit {
+            Unit::Main => self.main = wanted.main.clone(),
+            Unit::Backend(name) => match wanted.backends.get(name) {
+                Some(text) => self.backends.insert_mut(name.clone(), text.clone()),
+                None => _ = self.backends.remove_mut(name),
+            },
+            Unit::Entry(id, key) => match wanted.map(*id).get(key) {
+                Some(value) => self.map_mut(*id).insert_mut(key.clone(), value.clone()),
+                None => _ = self.map_mut(*id).remove_mut(key),
+            },
+            Unit::Certificate(file) => match wanted.certificates.get(file) {
+                Some(text) => self.certificates.insert_mut(file.clone(), text.clone()),
+                None => _ = self.certificates.remove_mut(file),
+            },
+            Unit::DefaultCertificate => self.default_certificate.clone_from(&wanted.default_certificate),
+        }
+    }
+
+    /// The files that hold a unit, in the order in which they are written when it is added or changed.
+    pub fn files_of(unit: &Unit) -> Vec<super::FileId> {
+        unit.files()
+    }
+}

@@ -1,0 +1,32 @@
+//! A server's name and the text behind it.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use crate::model::{Server, ServerKey, ServerState};
+
+/// `<address>:<port>`; the last colon ends an IPv6 address (names cannot hold brackets).
+pub(super) fn name(key: ServerKey) -> Arc<str> {
+    format!("{}:{}", key.address, key.port).into()
+}
+
+/// Address and keywords, exactly as `add server` takes them.
+pub(super) fn line(server: &Server) -> Arc<str> {
+    let (socket, id) = (socket(server.key), server.id);
+    match server.state {
+        ServerState::Active => format!("{socket} id {id}").into(),
+        ServerState::Draining => format!("{socket} id {id} weight 0").into(),
+    }
+}
+
+/// Address and port as HAProxy reads them, IPv6 in brackets.
+pub(super) fn socket(key: ServerKey) -> String {
+    match key.address {
+        IpAddr::V4(address) => format!("{address}:{}", key.port),
+        IpAddr::V6(address) => format!("[{address}]:{}", key.port),
+    }
+}
+
+/// Servers by name.
+pub(super) type Servers = BTreeMap<Arc<str>, Arc<str>>;

@@ -1,0 +1,59 @@
+//! Servers before 2.6: a fixed number of slots `s1` … `sN` whose address, weight and state change while HAProxy runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::server::{Servers, socket};
+use crate::model::{Server, ServerState};
+use crate::plan::{BackendText, Slot};
+
+/// So many stay free when slots are laid out.
+const SPARE: usize = 2;
+
+/// Gives every server a slot. What runs keeps its place; new servers take places that are free now, only then those that
+/// become free with this change. More slots (a reload), in multiples of `increment`, only when they do not suffice.
+pub(super) fn assign<'a>(
+    servers: impl Iterator<Item = &'a Server>,
+    running: Option<&BackendText>,
+    increment: u16,
+) -> Servers {
+    let mut waiting: BTreeMap<String, &Server> = servers.map(|s| (socket(s.key), s)).collect();
+    let running: BTreeMap<usize, Slot> = running
+        .map(|text| {
+            text.servers.iter().filter_map(|(name, line)| Some((number(name)?, Slot::parse(line)?))).collect()
+        })
+        .unwrap_or_default();
+    let count = if running.is_empty() || waiting.len() > running.len() {
+        (waiting.len() + SPARE).next_multiple_of(usize::from(increment.max(1)))
+    } else {
+        running.len()
+    };
+
+    let mut places: BTreeMap<usize, Arc<str>> = BTreeMap::new();
+    let mut leaving = BTreeSet::new();
+    for (place, slot) in running.iter().filter(|(place, _)| **place <= count) {
+        match slot.socket().and_then(|socket| waiting.remove(&socket)) {
+            Some(server) => _ = places.insert(*place, line(server)),
+            None if slot.is_free() => {}
+            None => _ = leaving.insert(*place),
+        }
+    }
+    let free = (1..=count).filter(|place| !places.contains_key(place) && !leaving.contains(place));
+    let free: Vec<usize> = free.chain(leaving.iter().copied()).collect();
+    places.extend(free.iter().copied().zip(waiting.values().map(|server| line(server))));
+
+    let unused: Arc<str> = Slot::FREE.into();
+    let text = |place| places.get(&place).unwrap_or(&unused).clone();
+    (1..=count).map(|place| (format!("s{place}").into(), text(place))).collect()
+}
+
+fn number(name: &str) -> Option<usize> {
+    name.strip_prefix('s')?.parse().ok()
+}
+
+fn line(server: &Server) -> Arc<str> {
+    match server.state {
+        ServerState::Active => socket(server.key).into(),
+        ServerState::Draining => format!("{} weight 0", socket(server.key)).into(),
+    }
+}

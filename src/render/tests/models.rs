@@ -1,0 +1,196 @@
+//! Small models, and random ones.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use proptest::collection::{btree_map, btree_set};
+use proptest::prelude::*;
+
+use crate::cluster::{Kind, ObjectName, Origin};
+use crate::model::*;
+
+/// A model with nothing in it that listens on IPv4 loopback.
+pub(crate) fn empty() -> Model {
+    let listeners = Listeners {
+        ipv4: Some("127.0.0.1".parse().unwrap()),
+        ipv6: None,
+        http: Some(8080),
+        https: Some(8443),
+        stats: 1024,
+        healthz: 1042,
+    };
+    Model {
+        global: Arc::new(Global { listeners, server_slots: 10 }),
+        backends: crate::cluster::Map::default(),
+        routes: crate::cluster::Map::default(),
+        certificates: crate::cluster::Map::default(),
+        default_certificate: Bytes::from_static(b"default\n"),
+    }
+}
+
+pub(crate) fn server(address: &str, port: u16, state: ServerState) -> Server {
+    let address: IpAddr = address.parse().unwrap();
+    let id = u32::try_from(outrigger_init::fnv1a(format!("{address}:{port}").as_bytes()) % 0x7fff_ffff)
+        .unwrap()
+        + 1;
+    Server { key: ServerKey { address, port }, id, state, pod: None }
+}
+
+pub(crate) fn backend(service: &str, port: u16, servers: &[Server]) -> Backend {
+    let name = ObjectName::parse(service).unwrap();
+    Backend {
+        name: BackendName::service(&name, port),
+        origin: Origin::object(Kind::Service, name).at(format!("port {port}")),
+        policy: Policy::default(),
+        servers: servers.iter().map(|s| (s.key, s.clone())).collect(),
+    }
+}
+
+pub(crate) fn key(host: HostMatch, path: PathMatch) -> RouteKey {
+    RouteKey { table: Table::ingress(), host, path }
+}
+
+pub(crate) fn exact_host(host: &str) -> HostMatch {
+    HostMatch::Exact(host.into())
+}
+
+pub(crate) fn prefix(path: &str) -> PathMatch {
+    PathMatch::Prefix(path.into())
+}
+
+pub(crate) fn exact(path: &str) -> PathMatch {
+    PathMatch::Exact(path.into())
+}
+
+/// A route to one backend; to none: the host is known only.
+pub(crate) fn route(key: RouteKey, backend: Option<&BackendName>, filters: &[Filter]) -> Route {
+    let origin = Origin::object(Kind::Ingress, ObjectName::new("ns", "ingress"));
+    let candidate = |backend: &BackendName| Candidate {
+        conditions: Vec::new(),
+        filters: filters.to_vec(),
+        split: vec![Weighted { weight: 1, backend: backend.clone() }],
+        origin: origin.clone(),
+    };
+    Route { key, candidates: backend.map(candidate).into_iter().collect() }
+}
+
+pub(crate) fn add_backend(model: &mut Model, backend: Backend) -> BackendName {
+    let name = backend.name.clone();
+    model.backends.insert_mut(name.clone(), Arc::new(backend));
+    name
+}
+
+pub(crate) fn add_route(model: &mut Model, route: Route) {
+    model.routes.insert_mut(route.key.clone(), Arc::new(route));
+}
+
+pub(crate) fn certificate(secret: &str, pem: Bytes, hosts: &[&str]) -> Certificate {
+    let secret = ObjectName::parse(secret).unwrap();
+    let hosts = hosts.iter().map(|h| Arc::from(*h)).collect();
+    Certificate { secret, key_type: KeyType::Ecdsa, pem, hosts }
+}
+
+pub(crate) fn add_certificate(model: &mut Model, certificate: Certificate) {
+    model.certificates.insert_mut(certificate.secret.clone(), Arc::new(certificate));
+}
+
+/// Everything that differs between two models, as a translation would say.
+pub(crate) fn touched(a: &Model, b: &Model) -> Touched {
+    fn keys<K: Ord + Clone, V: PartialEq>(
+        a: &crate::cluster::Map<K, V>,
+        b: &crate::cluster::Map<K, V>,
+    ) -> std::collections::BTreeSet<K> {
+        a.keys().chain(b.keys()).filter(|k| a.get(*k) != b.get(*k)).cloned().collect()
+    }
+    Touched {
+        global: a.global != b.global || a.default_certificate != b.default_certificate,
+        backends: keys(&a.backends, &b.backends),
+        routes: keys(&a.routes, &b.routes),
+        certificates: keys(&a.certificates, &b.certificates),
+    }
+}
+
+fn any_backend() -> impl Strategy<Value = Backend> {
+    let address = prop_oneof!["10\\.0\\.0\\.[1-9]", "2001:db8::[1-9]"];
+    let state = prop_oneof![4 => Just(ServerState::Active), 1 => Just(ServerState::Draining)];
+    let servers = btree_map((address, 8080u16..8083), state, 0..13);
+    let service = (prop_oneof![Just("a"), Just("b")], "[xyz]", 80u16..83);
+    (service, servers, prop::bool::weighted(0.2)).prop_map(|((namespace, name, port), servers, least)| {
+        let servers: Vec<Server> = servers.into_iter().map(|((a, p), state)| server(&a, p, state)).collect();
+        let mut backend = backend(&format!("{namespace}/{name}"), port, &servers);
+        if least {
+            backend.policy.balance = Balance::LeastConn;
+        }
+        backend
+    })
+}
+
+fn any_key() -> impl Strategy<Value = RouteKey> {
+    let host = prop_oneof![
+        4 => "[a-c]\\.test".prop_map(|h| HostMatch::Exact(h.into())),
+        2 => "[a-c]\\.test".prop_map(|h| HostMatch::Wildcard(h.into())),
+        1 => Just(HostMatch::Any),
+    ];
+    let path = prop_oneof![
+        "(/[a-c]{1,2}){0,3}".prop_map(|p| PathMatch::Prefix(p.into())),
+        "(/[a-c]{1,2}){0,3}/?"
+            .prop_filter("starts with /", |p| p.starts_with('/'))
+            .prop_map(|p| PathMatch::Exact(p.into())),
+    ];
+    prop_oneof![
+        20 => (host, path).prop_map(|(host, path)| key(host, path)),
+        1 => Just(RouteKey::default_of(Table::ingress())),
+    ]
+}
+
+/// Models as a translation makes them: routes name backends that exist, or fixed ones.
+pub(crate) fn any_model() -> impl Strategy<Value = Model> {
+    let backends = prop::collection::vec(any_backend(), 0..6);
+    let routes = btree_map(any_key(), (any::<prop::sample::Index>(), 0..8u8), 0..12);
+    let hosts = btree_set("(\\*\\.)?[a-c]\\.test", 1..3);
+    let certificates = btree_map("[ab]/[stuv]", ("[0-9]", hosts), 0..4);
+    let listeners = (prop::bool::weighted(0.1), prop::bool::weighted(0.1), "[0-1]");
+    (backends, routes, certificates, listeners).prop_map(
+        |(backends, routes, certificates, (no_https, other, default))| {
+            let mut model = empty();
+            let global = Arc::make_mut(&mut model.global);
+            if no_https {
+                global.listeners.https = None;
+            }
+            if other {
+                global.listeners.stats = 1025;
+            }
+            model.default_certificate = format!("default {default}\n").into();
+            let names: Vec<BackendName> = backends.into_iter().map(|b| add_backend(&mut model, b)).collect();
+            for (key, (index, kind)) in routes {
+                let backend = match kind {
+                    0 => None,
+                    1 => Some(BackendName::fixed(503)),
+                    _ if names.is_empty() => Some(BackendName::fixed(404)),
+                    _ => Some(names[index.index(names.len())].clone()),
+                };
+                let filters: &[Filter] = if kind > 4 { &[Filter::RedirectToHttps(302)] } else { &[] };
+                add_route(&mut model, route(key, backend.as_ref(), filters));
+            }
+            for (secret, (pem, hosts)) in certificates {
+                let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+                add_certificate(&mut model, certificate(&secret, format!("pem {pem}\n").into(), &hosts));
+            }
+            model
+        },
+    )
+}
+
+/// HAProxy branches that are driven.
+pub(crate) const BRANCHES: [&str; 5] = ["2.2", "2.6", "3.0", "3.2", "3.4"];
+
+pub(crate) fn capabilities(branch: &str) -> Capabilities {
+    Capabilities::of(Version::parse(branch).unwrap()).unwrap()
+}
+
+/// A backend's servers, by name.
+pub(crate) fn servers(texts: &crate::plan::Texts, backend: &BackendName) -> BTreeMap<Arc<str>, Arc<str>> {
+    texts.backends.get(backend).unwrap().servers.clone()
+}
