@@ -367,6 +367,8 @@ fn master(socket: &Path, command: &str) -> Result<String, String> {
 }
 
 fn parse_processes(text: &str) -> Result<(u32, u32, u32), String> {
+    // A row of an old worker up to 2.4 has `[was: 1]` for its relative pid.
+    let text = text.replace("[was: ", "[was:");
     let rows: Vec<Vec<&str>> =
         text.lines().filter(|l| !l.starts_with('#')).map(|l| l.split_whitespace().collect()).collect();
     // Up to 2.4 a worker row has the relative pid before the reloads.
@@ -375,15 +377,17 @@ fn parse_processes(text: &str) -> Result<(u32, u32, u32), String> {
         row.get(column)?.parse().ok()
     };
     let number = |text: &str| text.parse::<u32>().ok();
-    let master = rows.iter().find(|row| row.get(1) == Some(&"master")).ok_or_else(|| text.to_owned())?;
+    let master = rows.iter().find(|row| row.get(1) == Some(&"master")).ok_or_else(|| text.clone())?;
     let worker = rows
         .iter()
         .filter(|row| row.get(1) == Some(&"worker"))
-        .min_by_key(|row| reloads(row))
-        .ok_or_else(|| text.to_owned())?;
+        .filter_map(|row| Some((reloads(row)?, row)))
+        .min_by_key(|(reloads, _)| *reloads)
+        .map(|(_, row)| row)
+        .ok_or_else(|| text.clone())?;
     Ok((
-        number(master[0]).ok_or_else(|| text.to_owned())?,
-        number(worker[0]).ok_or_else(|| text.to_owned())?,
-        master.iter().skip(2).find_map(|c| number(c)).ok_or_else(|| text.to_owned())?,
+        number(master[0]).ok_or_else(|| text.clone())?,
+        number(worker[0]).ok_or_else(|| text.clone())?,
+        master.iter().skip(2).find_map(|c| number(c)).ok_or_else(|| text.clone())?,
     ))
 }
