@@ -200,24 +200,15 @@ fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 fn settings() -> Settings {
-    Settings {
-        controller_class: CONTROLLER.to_owned(),
-        ingress_class: None,
-        empty_ingress_class: false,
-        default_backend: None,
-        default_certificate: None,
-        fallback_certificate: Bytes::from_static(b"fallback"),
-        config_map: None,
-        listeners: Listeners {
-            ipv4: Some(Ipv4Addr::UNSPECIFIED),
-            ipv6: None,
-            http: Some(8080),
-            https: Some(8443),
-            stats: 1024,
-            healthz: 1042,
-        },
-        loopback_endpoints: false,
-    }
+    let listeners = Listeners {
+        ipv4: Some(Ipv4Addr::UNSPECIFIED),
+        ipv6: None,
+        http: Some(8080),
+        https: Some(8443),
+        stats: 1024,
+        healthz: 1042,
+    };
+    Settings::new(CONTROLLER, listeners, Bytes::from_static(b"fallback"))
 }
 
 fn name(name: &str) -> ObjectName {

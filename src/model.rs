@@ -5,17 +5,25 @@
 //! conditions and one backend; Gateway API and other vocabularies are later front doors to the same model.
 #![deny(clippy::disallowed_methods)]
 
+mod asset;
 mod backend;
 mod certificate;
-mod global;
+pub mod global;
+mod list;
 mod matching;
+mod need;
+pub mod policy;
 mod route;
 mod version;
 
-pub use backend::{Backend, BackendName, Balance, Policy, Server, ServerKey, ServerState};
+pub use asset::{Asset, AssetKind};
+pub use backend::{Backend, BackendName, Server, ServerKey, ServerState};
 pub use certificate::{Certificate, KeyType};
 pub use global::{Global, Listeners};
+pub use list::{List, ListName};
 pub use matching::{Decision, Outcome, Request, normalise_host, resolve};
+pub use need::Need;
+pub use policy::{Balance, Mode, Policy};
 pub use route::{Candidate, Condition, Filter, HostMatch, PathMatch, Route, RouteKey, Table, Weighted};
 pub use version::{Capabilities, Version};
 
@@ -33,10 +41,29 @@ pub struct Model {
     pub backends: Map<BackendName, Arc<Backend>>,
     /// Routes by key.
     pub routes: Map<RouteKey, Arc<Route>>,
+    /// Lists of patterns.
+    pub lists: Map<ListName, List>,
+    /// Values that rules look up while HAProxy runs, by key.
+    pub values: Map<Arc<str>, Arc<str>>,
     /// Certificates by the Secret they come from. The default certificate is not among them.
     pub certificates: Map<ObjectName, Arc<Certificate>>,
     /// PEM (chain and key) of the certificate for clients whose server name matches no other.
     pub default_certificate: bytes::Bytes,
+}
+
+impl Model {
+    /// A model without anything but global settings.
+    pub fn new(global: Global, default_certificate: bytes::Bytes) -> Self {
+        Self {
+            global: Arc::new(global),
+            backends: Map::default(),
+            routes: Map::default(),
+            lists: Map::default(),
+            values: Map::default(),
+            certificates: Map::default(),
+            default_certificate,
+        }
+    }
 }
 
 impl std::fmt::Debug for Model {
@@ -46,6 +73,8 @@ impl std::fmt::Debug for Model {
             .field("global", &self.global)
             .field("backends", &self.backends)
             .field("routes", &self.routes)
+            .field("lists", &self.lists)
+            .field("values", &self.values)
             .field("certificates", &self.certificates)
             .finish_non_exhaustive()
     }
@@ -62,12 +91,32 @@ pub struct Touched {
     pub routes: BTreeSet<RouteKey>,
     /// Certificates that were added, changed or removed, by Secret.
     pub certificates: BTreeSet<ObjectName>,
+    /// Lists that were added, changed or removed.
+    pub lists: BTreeSet<ListName>,
+    /// Values that were added, changed or removed, by key.
+    pub values: BTreeSet<Arc<str>>,
 }
 
 impl Touched {
     /// True when nothing was touched.
     pub fn is_empty(&self) -> bool {
-        !self.global && self.backends.is_empty() && self.routes.is_empty() && self.certificates.is_empty()
+        *self == Self::default()
+    }
+
+    /// What differs between two models, found by comparing all of them.
+    #[cfg(test)]
+    pub(crate) fn between(a: &Model, b: &Model) -> Self {
+        fn keys<K: Ord + Clone, V: PartialEq>(a: &Map<K, V>, b: &Map<K, V>) -> BTreeSet<K> {
+            a.keys().chain(b.keys()).filter(|key| a.get(*key) != b.get(*key)).cloned().collect()
+        }
+        Self {
+            global: a.global != b.global || a.default_certificate != b.default_certificate,
+            backends: keys(&a.backends, &b.backends),
+            routes: keys(&a.routes, &b.routes),
+            certificates: keys(&a.certificates, &b.certificates),
+            lists: keys(&a.lists, &b.lists),
+            values: keys(&a.values, &b.values),
+        }
     }
 
     /// Adds what another update touched.
@@ -76,5 +125,7 @@ impl Touched {
         self.backends.extend(other.backends);
         self.routes.extend(other.routes);
         self.certificates.extend(other.certificates);
+        self.lists.extend(other.lists);
+        self.values.extend(other.values);
     }
 }

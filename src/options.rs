@@ -1,20 +1,58 @@
 //! The configuration language: every annotation and ConfigMap key, in one registry.
 //!
-//! A key is one file: its [`Entry`] (what the documentation says), its parser, and a table test. [`ALL`] lists them; the
-//! reference page, `outrigger options` and "did you mean" hints are made from it.
+//! Keys of a family are in one file: for each its [`Entry`] (what the documentation says) and its parser, and a table test.
+//! [`keys`] lists them all; the reference page, `outrigger options`, the check of objects and "did you mean" hints are made
+//! from it.
 #![deny(clippy::disallowed_methods)]
 
+pub mod access;
+pub mod auth;
+pub mod global;
 mod key;
+mod layer;
+pub mod raw;
+pub mod rewriting;
+pub mod routing;
+pub mod servers;
 mod servers_increment;
 mod ssl_redirect;
-mod value;
+mod suggestion;
+pub mod tls;
+pub mod value;
 
-pub use key::{Effect, Entry, Invalid, Key, PREFIXES, Reading, Scope};
+use std::sync::LazyLock;
+
+pub use key::{AnyKey, Chapter, Effect, Entry, Key, PREFIXES, Scope, Wrong};
+pub use layer::{Finding, FindingKind, Invalid, Layer, Layers, find};
 pub use servers_increment::{DEFAULT_SERVERS_INCREMENT, SERVERS_INCREMENT};
 pub use ssl_redirect::SSL_REDIRECT;
+pub use suggestion::suggestion;
+
+/// Keys of one family, as its file lists them.
+pub type Family = &'static [&'static dyn AnyKey];
+
+static FIRST: Family = &[&SERVERS_INCREMENT, &SSL_REDIRECT];
 
 /// Every key, in alphabetical order.
-pub static ALL: [&Entry; 2] = [&SERVERS_INCREMENT.entry, &SSL_REDIRECT.entry];
+pub fn keys() -> &'static [&'static dyn AnyKey] {
+    static KEYS: LazyLock<Vec<&'static dyn AnyKey>> = LazyLock::new(|| {
+        let families: [Family; 9] = [
+            FIRST,
+            routing::KEYS,
+            rewriting::KEYS,
+            tls::KEYS,
+            servers::KEYS,
+            access::KEYS,
+            auth::KEYS,
+            global::KEYS,
+            raw::KEYS,
+        ];
+        let mut keys: Vec<&'static dyn AnyKey> = families.into_iter().flatten().copied().collect();
+        keys.sort_by_key(|key| key.entry().name);
+        keys
+    });
+    &KEYS
+}
 
 #[cfg(test)]
 mod tests {
@@ -25,16 +63,18 @@ mod tests {
     #[test]
     fn every_name_belongs_to_one_key() {
         let mut seen = BTreeSet::new();
-        for entry in ALL {
+        for key in keys() {
+            let entry = key.entry();
             assert!(
                 !entry.docs.is_empty() && !entry.example.is_empty() && !entry.scopes.is_empty(),
                 "{}",
                 entry.name
             );
+            assert!(entry.scopes.is_sorted(), "{}: scopes are in the order of lookup", entry.name);
+            assert_eq!(key.check(entry.example), Ok(()), "{}: the example is a valid value", entry.name);
             for name in entry.names() {
                 assert!(seen.insert(name), "{name} is taken twice");
             }
         }
-        assert!(ALL.is_sorted_by_key(|entry| entry.name));
     }
 }

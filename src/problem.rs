@@ -41,6 +41,10 @@ pub enum Code {
     EndpointRefused,
     /// A value that its key does not allow.
     ValueInvalid,
+    /// An annotation with one of our prefixes, or an entry of the ConfigMap, that is no key of ours: it has no effect.
+    KeyUnknown,
+    /// A key on an object where it has no effect.
+    KeyMisplaced,
     /// A manifest object that another manifest replaces.
     ManifestConflict,
     /// A manifest file that cannot be read or parsed; its last good objects stay.
@@ -71,6 +75,8 @@ impl Code {
             Self::CertificateConflict => "certificate-conflict",
             Self::EndpointRefused => "endpoint-refused",
             Self::ValueInvalid => "value-invalid",
+            Self::KeyUnknown => "key-unknown",
+            Self::KeyMisplaced => "key-misplaced",
             Self::ManifestConflict => "manifest-conflict",
             Self::ManifestInvalid => "manifest-invalid",
             Self::ApiVersionRemoved => "api-version-removed",

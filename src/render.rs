@@ -23,8 +23,33 @@ use std::sync::Arc;
 use outrigger_init::Volumes;
 
 use crate::cluster::ObjectName;
-use crate::model::{BackendName, Capabilities, Model, RouteKey, Touched};
-use crate::plan::{Texts, Unit, Units};
+use crate::model::{Asset, BackendName, Capabilities, ListName, Model, RouteKey, Touched};
+use crate::plan::{MapId, Texts, Unit, Units};
+
+/// What rendering depends on besides the model: where HAProxy finds files, and what it can do.
+#[derive(Debug, Clone, Copy)]
+struct Paths<'a> {
+    volumes: &'a Volumes,
+    capabilities: Capabilities,
+}
+
+impl Paths<'_> {
+    /// A map, as the argument of a converter.
+    fn map(&self, id: MapId) -> String {
+        escape::argument(&self.volumes.maps().join(id.file()).to_string_lossy())
+    }
+
+    /// A list of patterns, as the word behind `-f`.
+    fn list(&self, name: &ListName) -> String {
+        escape::word(&self.volumes.patterns().join(&*escape::file_name(name.as_str())).to_string_lossy())
+    }
+
+    /// A file that a text refers to, as a word.
+    fn asset(&self, asset: &Asset) -> String {
+        let folder = self.volumes.assets(asset.kind().is_state(), asset.kind().folder());
+        escape::word(&folder.join(asset.name().as_ref()).to_string_lossy())
+    }
+}
 
 /// Renders models for one HAProxy version and one set of folders.
 #[derive(Debug, Clone)]
@@ -58,6 +83,12 @@ impl Renderer {
         for secret in &touched.certificates {
             units.insert(certificate(model, secret, wanted));
         }
+        for name in &touched.lists {
+            units.insert(list(model, name, wanted));
+        }
+        for key in &touched.values {
+            units.insert(value(model, key, wanted));
+        }
         units
     }
 
@@ -74,15 +105,26 @@ impl Renderer {
         for secret in model.certificates.keys() {
             certificate(model, secret, &mut wanted);
         }
+        for name in model.lists.keys() {
+            list(model, name, &mut wanted);
+        }
+        for key in model.values.keys() {
+            value(model, key, &mut wanted);
+        }
         wanted
+    }
+
+    fn paths(&self) -> Paths<'_> {
+        Paths { volumes: &self.volumes, capabilities: self.capabilities }
     }
 
     /// What is not about one object.
     fn global(&self, model: &Model, wanted: &mut Texts) {
-        wanted.main = main_file::render(&model.global, &self.volumes, self.capabilities).into();
+        wanted.main = main_file::render(&model.global, &self.paths()).into();
+        wanted.main_assets = model.global.assets();
         wanted.default_certificate = Some(Arc::new(certificate::default(&model.default_certificate)));
         if self.capabilities.dynamic_servers() {
-            let text = |name: &BackendName| Arc::new(spare::render(name, self.capabilities));
+            let text = |name: &BackendName| Arc::new(spare::render(name, &model.global.plain, &self.paths()));
             BackendName::spares().for_each(|name| wanted.backends.insert_mut(name.clone(), text(&name)));
         }
     }
@@ -91,7 +133,7 @@ impl Renderer {
         match model.backends.get(name) {
             Some(backend) => {
                 let running = running.backends.get(name).map(AsRef::as_ref);
-                let text = backend::render(backend, self.capabilities, running, model.global.server_slots);
+                let text = backend::render(backend, &self.paths(), running, model.global.server_slots);
                 wanted.backends.insert_mut(name.clone(), Arc::new(text));
             }
             None => _ = wanted.backends.remove_mut(name),
@@ -115,4 +157,27 @@ fn certificate(model: &Model, secret: &ObjectName, wanted: &mut Texts) -> Unit {
         None => _ = wanted.certificates.remove_mut(&file),
     }
     Unit::Certificate(file)
+}
+
+fn list(model: &Model, name: &ListName, wanted: &mut Texts) -> Unit {
+    let file: Arc<str> = escape::file_name(name.as_str()).into();
+    match model.lists.get(name) {
+        Some(list) => {
+            let patterns = list.iter().filter_map(|pattern| escape::pattern(pattern)).map(Arc::from);
+            wanted.lists.insert_mut(file.clone(), Arc::new(patterns.collect()));
+        }
+        None => _ = wanted.lists.remove_mut(&file),
+    }
+    Unit::List(file)
+}
+
+fn value(model: &Model, key: &Arc<str>, wanted: &mut Texts) -> Unit {
+    let text: Arc<str> = escape::map_key(key).into();
+    match model.values.get(key) {
+        Some(value) => {
+            wanted.map_mut(MapId::Values).insert_mut(text.clone(), escape::map_key(value).into());
+        }
+        None => _ = wanted.map_mut(MapId::Values).remove_mut(&text),
+    }
+    Unit::Entry(MapId::Values, text)
 }

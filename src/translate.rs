@@ -9,16 +9,21 @@ mod backends;
 mod certificates;
 mod class;
 mod facts;
+mod global;
 mod host;
 mod index;
 mod key_pair;
+mod notes;
 mod pem;
+mod policy;
 mod problem_book;
 mod routes;
 mod servers;
 mod translator;
 
 pub use translator::{Translator, Update};
+
+use std::collections::BTreeSet;
 
 use bytes::Bytes;
 
@@ -42,10 +47,71 @@ pub struct Settings {
     pub fallback_certificate: Bytes,
     /// `--configmap`.
     pub config_map: Option<ObjectName>,
+    /// `--configmap-errorfiles`.
+    pub error_files: Option<ObjectName>,
+    /// `--configmap-patternfiles`.
+    pub pattern_files: Option<ObjectName>,
+    /// `--configmap-tcp-services`.
+    pub tcp_services: Option<ObjectName>,
+    /// `--publish-service`: its endpoints are the controllers that share the traffic.
+    pub publish_service: Option<ObjectName>,
+    /// ExternalName Services are served (not `--disable-service-external-name`).
+    pub external_names: bool,
+    /// Which configuration snippets count.
+    pub snippets: SnippetRules,
     /// Listeners.
     pub listeners: Listeners,
     /// Endpoint addresses in 127.0.0.0/8 and ::1 are allowed (manifest mode only).
     pub loopback_endpoints: bool,
+}
+
+/// Which configuration snippets count (`--enable-config-snippets`, `--disable-config-snippets`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SnippetRules {
+    /// `global-config-snippet`.
+    pub global: bool,
+    /// `frontend-config-snippet` and `stats-config-snippet`.
+    pub frontend: bool,
+    /// `backend-config-snippet` of the ConfigMap.
+    pub backend: bool,
+    /// `backend-config-snippet` of Services and Ingresses.
+    pub tenants: bool,
+}
+
+impl Default for SnippetRules {
+    /// What operators write counts, what tenants write does not.
+    fn default() -> Self {
+        Self { global: true, frontend: true, backend: true, tenants: false }
+    }
+}
+
+impl Settings {
+    /// Settings where no flag says anything.
+    pub fn new(controller_class: &str, listeners: Listeners, fallback_certificate: Bytes) -> Self {
+        Self {
+            controller_class: controller_class.to_owned(),
+            ingress_class: None,
+            empty_ingress_class: false,
+            default_backend: None,
+            default_certificate: None,
+            fallback_certificate,
+            config_map: None,
+            error_files: None,
+            pattern_files: None,
+            tcp_services: None,
+            publish_service: None,
+            external_names: true,
+            snippets: SnippetRules::default(),
+            listeners,
+            loopback_endpoints: false,
+        }
+    }
+
+    /// The ConfigMaps that flags name.
+    pub fn config_maps(&self) -> BTreeSet<ObjectName> {
+        let named = [&self.config_map, &self.error_files, &self.pattern_files, &self.tcp_services];
+        named.into_iter().flatten().cloned().collect()
+    }
 }
 
 impl std::fmt::Debug for Settings {
@@ -58,17 +124,16 @@ impl std::fmt::Debug for Settings {
             .field("default_backend", &self.default_backend)
             .field("default_certificate", &self.default_certificate)
             .field("config_map", &self.config_map)
+            .field("error_files", &self.error_files)
+            .field("pattern_files", &self.pattern_files)
+            .field("tcp_services", &self.tcp_services)
+            .field("publish_service", &self.publish_service)
+            .field("external_names", &self.external_names)
+            .field("snippets", &self.snippets)
             .field("listeners", &self.listeners)
             .field("loopback_endpoints", &self.loopback_endpoints)
             .finish_non_exhaustive()
     }
-}
-
-/// What the ConfigMap says.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct ConfigOptions {
-    ssl_redirect: Option<bool>,
-    server_slots: Option<u16>,
 }
 
 #[cfg(test)]

@@ -167,7 +167,13 @@ struct References {
 
 impl References {
     fn collect(&mut self, volumes: &Volumes, text: &str) {
-        for folder in [volumes.maps(), volumes.patterns(), volumes.errors(), volumes.state.clone()] {
+        for folder in [
+            volumes.maps(),
+            volumes.patterns(),
+            volumes.errors(),
+            volumes.assets(false, "scripts"),
+            volumes.state.clone(),
+        ] {
             for path in paths_under(&folder, text).map(Path::new) {
                 let known = match path.extension().and_then(|extension| extension.to_str()) {
                     Some("map") if path.starts_with(volumes.maps()) => &mut self.sealed,

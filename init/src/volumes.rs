@@ -66,6 +66,12 @@ impl Volumes {
         self.config.join("errors")
     }
 
+    /// A folder of files that only a reload reads, on the state volume (CA files, key pairs) or on the configuration volume
+    /// (error pages, scripts).
+    pub fn assets(&self, on_state: bool, folder: &str) -> PathBuf {
+        if on_state { self.state.join(folder) } else { self.config.join(folder) }
+    }
+
     /// Folder of certificate files (chain and key in one PEM).
     pub fn certificates(&self) -> PathBuf {
         self.state.join("certs")
@@ -131,7 +137,15 @@ pub fn prepare_folders(volumes: &Volumes) -> Result<(), Failure> {
             return Err(Failure::new("use the folder", volume, ErrorKind::NotADirectory.into()));
         }
     }
-    for folder in [volumes.maps(), volumes.patterns(), volumes.errors(), volumes.certificates()] {
+    let folders = [
+        volumes.maps(),
+        volumes.patterns(),
+        volumes.errors(),
+        volumes.assets(false, "scripts"),
+        volumes.assets(true, "files"),
+        volumes.certificates(),
+    ];
+    for folder in folders {
         make_folder(&folder)?;
     }
     Ok(())

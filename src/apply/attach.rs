@@ -88,7 +88,7 @@ impl Driver {
         let runs = |generation: &str| info.description.as_deref() == Some(&mark(generation));
         if let Some(update) = Transaction::open(&self.volumes) {
             // The controller died in the middle of a reload. Did HAProxy take the candidate?
-            let candidate = Texts::parse(|id| files::read(id, &self.volumes));
+            let candidate = files::parse(&self.volumes);
             if candidate.is_ok_and(|parsed| runs(&parsed.texts.generation())) {
                 update.commit()?;
             } else {
@@ -98,7 +98,7 @@ impl Driver {
         }
         Transaction::clean(&self.volumes)?;
         let parsed = match state_of(&self.volumes) {
-            FolderState::Complete => Texts::parse(|id| files::read(id, &self.volumes)).ok(),
+            FolderState::Complete => files::parse(&self.volumes).ok(),
             _ => None,
         };
         match parsed {

@@ -17,12 +17,13 @@ pub(super) fn as_observed(expected: &Texts, observed: &Running, capabilities: Ca
     for (name, text) in expected.backends.iter() {
         let servers = servers_as_observed(text, observed.servers.get(name).unwrap_or(&none), capabilities);
         if servers != text.servers {
-            let text = BackendText { header: text.header.clone(), servers };
+            let text = BackendText { header: text.header.clone(), servers, assets: Vec::new() };
             texts.backends.insert_mut(name.clone(), Arc::new(text));
         }
     }
-    texts.exact = entries_as_observed(&expected.exact, &observed.exact);
-    texts.prefix = entries_as_observed(&expected.prefix, &observed.prefix);
+    for (id, entries) in &observed.maps {
+        *texts.map_mut(*id) = entries_as_observed(expected.map(*id), entries);
+    }
     for (file, text) in &expected.certificates {
         match observed.list.get(file) {
             Some(filters) if *filters == text.filters => {}

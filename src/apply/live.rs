@@ -200,7 +200,7 @@ impl Driver {
             let servers = drift::servers_as_observed(&expected, &observed, self.capabilities);
             if servers != expected.servers {
                 let mut texts = self.running.clone();
-                let text = BackendText { header: expected.header.clone(), servers };
+                let text = BackendText { header: expected.header.clone(), servers, assets: Vec::new() };
                 texts.backends.insert_mut(name.clone(), Arc::new(text));
                 self.mend(&texts, &Units::from_iter([Unit::Backend(name.clone())])).await;
             }

@@ -69,6 +69,7 @@ impl Driver {
                 self.running = candidate.clone();
                 self.doubt = None;
                 files::remove_unnamed_certificates(candidate, &self.volumes)?;
+                files::remove_unnamed(candidate, &self.volumes)?;
                 self.look_at_everything().await;
                 return Ok(Outcome::Reloaded);
             }

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cluster::{ObjectName, PortRef};
+use crate::translate::SnippetRules;
 
 /// Where objects come from and which of them are served; shared by `run` and `render`.
 #[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub struct SourceArgs {
     /// Read manifests (files or folders of YAML) instead of a cluster; they are watched while running.
     #[arg(long, num_args = 1.., value_name = "PATH", help_heading = "Sources", value_hint = clap::ValueHint::AnyPath)]
@@ -45,12 +47,60 @@ pub struct SourceArgs {
     /// The ConfigMap with global settings.
     #[arg(long, value_name = "NAMESPACE/NAME", value_parser = object_name, help_heading = "Sources")]
     pub configmap: Option<ObjectName>,
+    /// The ConfigMap with error pages: status → whole response, or the body of one.
+    #[arg(long, alias = "configmap-errorfile", value_name = "NAMESPACE/NAME", value_parser = object_name, help_heading = "Sources")]
+    pub configmap_errorfiles: Option<ObjectName>,
+    /// The ConfigMap with pattern files, which lists and snippets name as `patterns/FILE`: file name → one pattern a line.
+    #[arg(long, value_name = "NAMESPACE/NAME", value_parser = object_name, help_heading = "Sources")]
+    pub configmap_patternfiles: Option<ObjectName>,
+    /// The ConfigMap with TCP services: port → `namespace/service:port[:ssl]`.
+    #[arg(long, value_name = "NAMESPACE/NAME", value_parser = object_name, help_heading = "Sources")]
+    pub configmap_tcp_services: Option<ObjectName>,
+    /// The Service that publishes the controllers: its endpoints share rate limits.
+    #[arg(long, value_name = "NAMESPACE/NAME", value_parser = object_name, help_heading = "Sources")]
+    pub publish_service: Option<ObjectName>,
+    /// Answer paths to Services of type ExternalName with 503.
+    #[arg(long, help_heading = "Sources")]
+    pub disable_service_external_name: bool,
+    /// Let Services and Ingresses bring raw HAProxy configuration (`backend-config-snippet`).
+    #[arg(long, help_heading = "Sources")]
+    pub enable_config_snippets: bool,
+    /// Ignore raw configuration of these kinds, wherever it is written (repeatable).
+    #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',', help_heading = "Sources")]
+    pub disable_config_snippets: Vec<SnippetKind>,
     /// Service for requests that match nothing, in place of HAProxy's own 404.
     #[arg(long, value_name = "NAMESPACE/NAME[:PORT]", value_parser = service_port, help_heading = "Sources")]
     pub default_backend_service: Option<(ObjectName, Option<PortRef>)>,
     /// Secret with the certificate for clients whose server name matches no other [default: a self-signed one].
     #[arg(long, value_name = "NAMESPACE/NAME", value_parser = object_name, help_heading = "Sources")]
     pub default_ssl_certificate: Option<ObjectName>,
+}
+
+/// Kinds of raw configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum SnippetKind {
+    /// All of them.
+    All,
+    /// `global-config-snippet`.
+    Global,
+    /// `frontend-config-snippet` and `stats-config-snippet`.
+    Frontend,
+    /// `backend-config-snippet`.
+    Backend,
+}
+
+impl SourceArgs {
+    /// Which raw configuration counts: switching off wins over switching on.
+    pub(super) fn snippet_rules(&self) -> SnippetRules {
+        let off = |kind| self.disable_config_snippets.iter().any(|k| *k == kind || *k == SnippetKind::All);
+        let backend = !off(SnippetKind::Backend);
+        SnippetRules {
+            global: !off(SnippetKind::Global),
+            frontend: !off(SnippetKind::Frontend),
+            backend,
+            tenants: backend && self.enable_config_snippets,
+        }
+    }
 }
 
 /// Where HAProxy listens.

@@ -160,6 +160,12 @@ pub(super) fn translate_settings(
         default_certificate: args.default_ssl_certificate.clone(),
         fallback_certificate: fallback,
         config_map: args.configmap.clone(),
+        error_files: args.configmap_errorfiles.clone(),
+        pattern_files: args.configmap_patternfiles.clone(),
+        tcp_services: args.configmap_tcp_services.clone(),
+        publish_service: args.publish_service.clone(),
+        external_names: !args.disable_service_external_name,
+        snippets: args.snippet_rules(),
         listeners,
         loopback_endpoints: !args.manifests.is_empty(),
     }
@@ -181,8 +187,23 @@ pub(super) async fn source(args: &SourceArgs) -> anyhow::Result<Source> {
             classes_optional: namespaces.is_some(),
             namespaces,
             blacklist: args.namespace_blacklist.iter().cloned().collect(),
-            config_maps: args.configmap.clone().into_iter().collect(),
-            services: args.default_backend_service.iter().map(|(name, _)| name.clone()).collect(),
+            config_maps: [
+                &args.configmap,
+                &args.configmap_errorfiles,
+                &args.configmap_patternfiles,
+                &args.configmap_tcp_services,
+            ]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect(),
+            services: args
+                .default_backend_service
+                .iter()
+                .map(|(name, _)| name)
+                .chain(&args.publish_service)
+                .cloned()
+                .collect(),
         },
     ))
 }

@@ -7,16 +7,15 @@ use std::sync::Arc;
 
 use super::Error;
 use crate::model::BackendName;
+use crate::plan::MapId;
 
 /// Everything that runtime commands can change, in pieces that compare with [`Texts`](crate::plan::Texts).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Running {
     /// Backend → server name → what it does.
     pub servers: BTreeMap<BackendName, BTreeMap<Arc<str>, ServerRunning>>,
-    /// `maps/exact.map`.
-    pub exact: BTreeMap<Arc<str>, Arc<str>>,
-    /// `maps/prefix.map`.
-    pub prefix: BTreeMap<Arc<str>, Arc<str>>,
+    /// The maps that are loaded.
+    pub maps: BTreeMap<MapId, BTreeMap<Arc<str>, Arc<str>>>,
     /// Loaded certificates by file name in the certificate folder, the default certificate too.
     pub certificates: BTreeSet<Arc<str>>,
     /// The list of the HTTPS listener: file name in the certificate folder → server names, space-separated. The default

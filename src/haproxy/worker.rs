@@ -69,6 +69,12 @@ impl Worker {
             Command::DeleteMapEntry { map, key } => {
                 self.say(self.map("del map", *map)?.word(key)?, &Good::Empty).await
             }
+            Command::AddPattern { list, pattern } => {
+                self.say(self.patterns("add acl", list)?.word(pattern)?, &Good::Empty).await
+            }
+            Command::DeletePattern { list, pattern } => {
+                self.say(self.patterns("del acl", list)?.word(pattern)?, &Good::Empty).await
+            }
             Command::AddCertificate { file, pem } => self.add_certificate(file, pem).await,
             Command::SetCertificate { file, pem } => self.set_certificate(file, pem).await,
             Command::DeleteCertificate { file } => self.delete_certificate(file).await,
@@ -86,14 +92,19 @@ impl Worker {
                 servers.remove(server);
             }
         }
-        let exact = parse_map(&self.read_back(self.map("show map", MapId::Exact)?).await?)?;
-        let prefix = parse_map(&self.read_back(self.map("show map", MapId::Prefix)?).await?)?;
+        let mut maps = BTreeMap::new();
+        for id in MapId::ALL {
+            let answer = self.read_back(self.map("show map", id)?).await?;
+            // A map that nothing refers to is not loaded.
+            if !answer.starts_with("Unknown map identifier") {
+                maps.insert(id, parse_map(&answer)?);
+            }
+        }
         let list = self.volumes.crt_list();
         let list = Request::worker("show ssl crt-list -n").word(&list.to_string_lossy())?;
         Ok(Running {
             servers,
-            exact,
-            prefix,
+            maps,
             certificates: parse_certificates(
                 &self.read_back(Request::worker("show ssl cert")).await?,
                 &self.volumes.certificates(),
@@ -122,6 +133,10 @@ impl Worker {
 
     fn map(&self, words: &'static str, map: MapId) -> Result<Request, Error> {
         Request::worker(words).word(&self.volumes.maps().join(map.file()).to_string_lossy())
+    }
+
+    fn patterns(&self, words: &'static str, list: &str) -> Result<Request, Error> {
+        Request::worker(words).word(&self.volumes.patterns().join(list).to_string_lossy())
     }
 
     /// Sends a command that must get a good answer.

@@ -5,9 +5,10 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use super::Policy;
 use crate::cluster::{ObjectName, Origin};
 
-/// Name of a backend in HAProxy: `<namespace>_<service>_<port>` for the plain policy.
+/// Name of a backend in HAProxy: `<namespace>_<service>_<port>` for the plain policy, with a short hash behind it otherwise.
 ///
 /// Kubernetes names cannot contain `_`, so two different targets never get one name; the fixed backends of the
 /// configuration (`fixed_404`, …) and the spare ones (`spare-00`, …) have fewer parts and cannot collide either.
@@ -18,6 +19,11 @@ impl BackendName {
     /// The plain policy of a Service port.
     pub fn service(service: &ObjectName, port: u16) -> Self {
         Self(format!("{}_{}_{port}", service.namespace, service.name).into())
+    }
+
+    /// Another policy of a Service port, by its fingerprint.
+    pub fn with_policy(service: &ObjectName, port: u16, fingerprint: u64) -> Self {
+        Self(format!("{}_{}_{port}_{:010x}", service.namespace, service.name, fingerprint >> 24).into())
     }
 
     /// A backend of the configuration itself that answers with this status: 404, 500 or 503.
@@ -50,23 +56,6 @@ impl fmt::Display for BackendName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// How requests are spread over servers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Balance {
-    /// In turn, by weight.
-    #[default]
-    RoundRobin,
-    /// To the server with the fewest connections.
-    LeastConn,
-}
-
-/// What a backend does besides its target. Two paths with an equal target and an equal policy share one backend.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Policy {
-    /// Load balancing algorithm.
-    pub balance: Balance,
 }
 
 /// Address and port: the identity of a server, the same on every replica and over reloads.
@@ -108,7 +97,7 @@ pub struct Backend {
     /// The Service, with the port as key.
     pub origin: Origin,
     /// Policy.
-    pub policy: Policy,
+    pub policy: Arc<Policy>,
     /// Servers by address and port.
     pub servers: BTreeMap<ServerKey, Server>,
 }

@@ -1,8 +1,7 @@
-//! What a key is, and how its value is found in annotations and ConfigMap data.
+//! What a key is: its documentation, and the parser of its values.
 
+use std::borrow::Cow;
 use std::fmt;
-
-use crate::cluster::Strings;
 
 /// Prefixes of annotations. Our own comes first: who migrates can set it beside the one that another controller reads.
 pub const PREFIXES: [&str; 4] = ["outrigger.dev/", "haproxy.org/", "haproxy.com/", "ingress.kubernetes.io/"];
@@ -18,6 +17,17 @@ pub enum Scope {
     ConfigMap,
 }
 
+impl Scope {
+    /// What people call it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Service => "Service",
+            Self::Ingress => "Ingress",
+            Self::ConfigMap => "ConfigMap",
+        }
+    }
+}
+
 /// What it takes to bring a changed value to the running HAProxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effect {
@@ -27,6 +37,25 @@ pub enum Effect {
     Reload,
 }
 
+/// Chapters of the reference page, in its order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Chapter {
+    /// Which requests go where.
+    Routing,
+    /// Headers, paths, redirects, captures.
+    Rewriting,
+    /// TLS towards clients.
+    Tls,
+    /// Servers and the way to them.
+    Servers,
+    /// Who may, and how often.
+    Access,
+    /// HAProxy as a whole: limits, timeouts, logs, statistics.
+    Global,
+    /// Raw configuration.
+    Raw,
+}
+
 /// What the documentation says about a key.
 #[derive(Debug)]
 pub struct Entry {
@@ -34,7 +63,9 @@ pub struct Entry {
     pub name: &'static str,
     /// Other names for the same key.
     pub aliases: &'static [&'static str],
-    /// Where it may be written.
+    /// Chapter of the reference page.
+    pub chapter: Chapter,
+    /// Where it may be written, in the order of lookup.
     pub scopes: &'static [Scope],
     /// The values that it allows, in words.
     pub allowed: &'static str,
@@ -55,120 +86,44 @@ impl Entry {
     }
 }
 
+/// Why a value is none of those that its key allows, beyond that: lower-case start, no full stop. Often there is nothing more
+/// to say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wrong(pub Cow<'static, str>);
+
+impl Wrong {
+    /// Nothing more to say than what is allowed.
+    pub const PLAIN: Self = Self(Cow::Borrowed(""));
+
+    /// With a reason.
+    pub fn because(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self(reason.into())
+    }
+}
+
 /// A key with the type of its value.
 #[derive(Debug)]
 pub struct Key<T> {
     /// Documentation.
     pub entry: Entry,
     /// The parser; gets the value without surrounding white space.
-    pub parse: fn(&str) -> Option<T>,
+    pub parse: fn(&str) -> Result<T, Wrong>,
 }
 
-/// A value that its key does not allow.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Invalid {
-    /// The key as it is written in the object.
-    pub key: String,
-    /// The value as it is written, shortened and escaped.
-    pub value: String,
-    /// What would be allowed.
-    pub allowed: &'static str,
-    /// A value that makes sense.
-    pub example: &'static str,
+/// A key whose type does not matter.
+pub trait AnyKey: Sync + fmt::Debug {
+    /// Documentation.
+    fn entry(&self) -> &Entry;
+    /// Whether the key allows this value.
+    fn check(&self, value: &str) -> Result<(), Wrong>;
 }
 
-impl fmt::Display for Invalid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is not a value for `{}`, which takes {}", self.value, self.key, self.allowed)
-    }
-}
-
-/// What one object says about a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading<T> {
-    /// The first valid value, if any.
-    pub value: Option<T>,
-    /// Invalid values that were passed over on the way to it.
-    pub invalid: Vec<Invalid>,
-}
-
-impl<T> Key<T> {
-    /// Reads the annotations of an Ingress or a Service.
-    pub fn in_annotations(&self, annotations: &Strings) -> Reading<T> {
-        let names = PREFIXES.iter().flat_map(|p| self.entry.names().map(move |n| format!("{p}{n}")));
-        self.read(annotations, names)
+impl<T: fmt::Debug> AnyKey for Key<T> {
+    fn entry(&self) -> &Entry {
+        &self.entry
     }
 
-    /// Reads the data of the ConfigMap.
-    pub fn in_config_map(&self, data: &Strings) -> Reading<T> {
-        self.read(data, self.entry.names().map(str::to_owned))
-    }
-
-    fn read(&self, strings: &Strings, names: impl Iterator<Item = String>) -> Reading<T> {
-        let mut invalid = Vec::new();
-        if strings.is_empty() {
-            return Reading { value: None, invalid };
-        }
-        for key in names {
-            let Some(text) = strings.get(key.as_str()) else { continue };
-            match (self.parse)(text.trim()) {
-                Some(value) => return Reading { value: Some(value), invalid },
-                None => invalid.push(Invalid {
-                    key,
-                    value: shown(text),
-                    allowed: self.entry.allowed,
-                    example: self.entry.example,
-                }),
-            }
-        }
-        Reading { value: None, invalid }
-    }
-}
-
-/// A value fit for a one-line message.
-fn shown(value: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut text: String = value.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if value.chars().nth(LONGEST).is_some() {
-        text.push('…');
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::options::SSL_REDIRECT;
-
-    fn strings(pairs: &[(&str, &str)]) -> Strings {
-        pairs.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect()
-    }
-
-    #[test]
-    fn our_own_prefix_comes_first_and_a_bad_value_is_passed_over() {
-        let reading = SSL_REDIRECT.in_annotations(&strings(&[
-            ("outrigger.dev/ssl-redirect", "ma\nybe"),
-            ("haproxy.org/ssl-redirect", "off"),
-        ]));
-        assert_eq!(reading.value, Some(false));
-        assert_eq!(reading.invalid.len(), 1);
-        assert_eq!(
-            reading.invalid[0].to_string(),
-            "`ma\\nybe` is not a value for `outrigger.dev/ssl-redirect`, which takes `true` or `false`"
-        );
-    }
-
-    #[test]
-    fn a_config_map_key_has_no_prefix() {
-        assert_eq!(SSL_REDIRECT.in_config_map(&strings(&[("ssl-redirect", " Yes ")])).value, Some(true));
-        assert_eq!(SSL_REDIRECT.in_config_map(&strings(&[("haproxy.org/ssl-redirect", "yes")])).value, None);
-        assert_eq!(SSL_REDIRECT.in_annotations(&strings(&[("ssl-redirect", "yes")])).value, None);
-    }
-
-    #[test]
-    fn long_values_are_shortened() {
-        let long = "x".repeat(500);
-        let reading = SSL_REDIRECT.in_config_map(&strings(&[("ssl-redirect", long.as_str())]));
-        assert!(reading.invalid[0].to_string().len() < 200);
+    fn check(&self, value: &str) -> Result<(), Wrong> {
+        (self.parse)(value.trim()).map(drop)
     }
 }

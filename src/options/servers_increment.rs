@@ -1,6 +1,6 @@
 //! `servers-increment`.
 
-use super::{Effect, Entry, Key, Scope};
+use super::{Chapter, Effect, Entry, Key, Scope, Wrong};
 
 /// Spare server slots when the key is not written.
 pub const DEFAULT_SERVERS_INCREMENT: u16 = 10;
@@ -10,6 +10,7 @@ pub static SERVERS_INCREMENT: Key<u16> = Key {
     entry: Entry {
         name: "servers-increment",
         aliases: &["server-slots", "scale-server-slots"],
+        chapter: Chapter::Servers,
         scopes: &[Scope::ConfigMap],
         allowed: "a number from 1 to 1000",
         default: "`10`",
@@ -21,8 +22,8 @@ pub static SERVERS_INCREMENT: Key<u16> = Key {
     parse,
 };
 
-fn parse(text: &str) -> Option<u16> {
-    text.parse().ok().filter(|n| (1..=1000).contains(n))
+fn parse(text: &str) -> Result<u16, Wrong> {
+    text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or(Wrong::PLAIN)
 }
 
 #[cfg(test)]
@@ -34,12 +35,11 @@ mod tests {
         for (text, value) in
             [("1", Some(1)), ("1000", Some(1000)), ("0", None), ("1001", None), ("ten", None), ("", None)]
         {
-            assert_eq!((SERVERS_INCREMENT.parse)(text), value, "{text}");
+            assert_eq!((SERVERS_INCREMENT.parse)(text).ok(), value, "{text}");
         }
-        assert!((SERVERS_INCREMENT.parse)(SERVERS_INCREMENT.entry.example).is_some());
         assert_eq!(
             (SERVERS_INCREMENT.parse)(SERVERS_INCREMENT.entry.default.trim_matches('`')),
-            Some(DEFAULT_SERVERS_INCREMENT)
+            Ok(DEFAULT_SERVERS_INCREMENT)
         );
     }
 }

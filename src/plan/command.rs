@@ -92,6 +92,20 @@ pub enum Command {
         /// Key.
         key: Arc<str>,
     },
+    /// Adds a pattern that is not in the list.
+    AddPattern {
+        /// File name in the patterns folder.
+        list: Arc<str>,
+        /// Pattern.
+        pattern: Arc<str>,
+    },
+    /// Deletes a pattern that is in the list.
+    DeletePattern {
+        /// File name in the patterns folder.
+        list: Arc<str>,
+        /// Pattern.
+        pattern: Arc<str>,
+    },
     /// Loads a certificate under a new file name (`new`, `set`, `commit ssl cert`).
     AddCertificate {
         /// File name in the certificate folder.

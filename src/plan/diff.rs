@@ -57,6 +57,8 @@ fn all(running: &Texts, wanted: &Texts) -> BTreeSet<Unit> {
         let gone = running.keys().filter(|key| !wanted.contains_key(*key));
         units.extend(changed.chain(gone).map(|key| Unit::Entry(id, key.clone())));
     }
+    let changed = wanted.lists.iter().filter(|(file, list)| running.lists.get(*file) != Some(list));
+    units.extend(changed.map(|(file, _)| Unit::List(file.clone())));
     let (running, wanted) = (&running.certificates, &wanted.certificates);
     let changed = wanted.iter().filter(|(file, text)| running.get(*file) != Some(text)).map(|(file, _)| file);
     let gone = running.keys().filter(|file| !wanted.contains_key(*file));
@@ -68,6 +70,7 @@ fn all(running: &Texts, wanted: &Texts) -> BTreeSet<Unit> {
 enum Phase {
     Certificates,
     Servers,
+    Patterns,
     Entries,
     EntriesGone,
     CertificatesGone,
@@ -77,7 +80,7 @@ struct Differ<'a> {
     running: &'a Texts,
     wanted: &'a Texts,
     capabilities: Capabilities,
-    phases: [Vec<Step>; 5],
+    phases: [Vec<Step>; 6],
     plan: Plan,
 }
 
@@ -91,6 +94,7 @@ impl Differ<'_> {
             Unit::Main => {}
             Unit::Backend(name) => self.backend(unit, name),
             Unit::Entry(id, key) => self.entry(unit, *id, key),
+            Unit::List(file) => self.list(unit, file),
             Unit::Certificate(file) => self.certificate(unit, file),
             Unit::DefaultCertificate => self.default_certificate(unit),
         }
@@ -125,7 +129,7 @@ impl Differ<'_> {
         let key = key.clone();
         let (phase, command) = match (self.running.map(map).get(&key), self.wanted.map(map).get(&key)) {
             (old, new) if old == new => return,
-            (_, Some(value)) if !value.split('|').all(|backend| self.runs(backend)) => {
+            (_, Some(value)) if !map.backends_in(value).all(|backend| self.runs(backend)) => {
                 return self.wait(unit, None);
             }
             (None, Some(value)) => (Phase::Entries, Command::AddMapEntry { map, key, value: value.clone() }),
@@ -134,11 +138,38 @@ impl Differ<'_> {
             }
             (_, None) => (Phase::EntriesGone, Command::DeleteMapEntry { map, key }),
         };
-        if loads(&self.running.main, map.file()) {
+        if self.loads(map.file()) {
             self.step(phase, unit, vec![command]);
         } else {
             self.unloaded(phase, unit);
         }
+    }
+
+    fn list(&mut self, unit: &Unit, file: &Arc<str>) {
+        // One that nobody wants any more stays until the next reload: what still runs may refer to it.
+        let Some(wanted) = self.wanted.lists.get(file) else { return };
+        let Some(running) = self.running.lists.get(file) else {
+            // What refers to it needs a reload anyway; a file that nothing refers to is just written.
+            return if self.loads(file) {
+                self.wait(unit, None)
+            } else {
+                self.unloaded(Phase::Patterns, unit)
+            };
+        };
+        if running == wanted {
+            return;
+        }
+        if !self.loads(file) {
+            return self.unloaded(Phase::Patterns, unit);
+        }
+        let command = |add: bool, pattern: &Arc<str>| {
+            let (list, pattern) = (file.clone(), pattern.clone());
+            if add { Command::AddPattern { list, pattern } } else { Command::DeletePattern { list, pattern } }
+        };
+        let added = wanted.difference(running).map(|pattern| command(true, pattern));
+        let commands =
+            added.chain(running.difference(wanted).map(|pattern| command(false, pattern))).collect();
+        self.step(Phase::Patterns, unit, commands);
     }
 
     fn certificate(&mut self, unit: &Unit, file: &Arc<str>) {
@@ -167,7 +198,7 @@ impl Differ<'_> {
 
     /// A change of the certificates that HAProxy knows by the list of the HTTPS listener.
     fn listed(&mut self, phase: Phase, unit: &Unit, commands: Vec<Command>) {
-        if loads(&self.running.main, " crt-list ") {
+        if self.running.main.contains(" crt-list ") {
             self.step(phase, unit, commands);
         } else {
             self.unloaded(phase, unit);
@@ -193,17 +224,18 @@ impl Differ<'_> {
         self.plan.reload.extend(reason);
     }
 
+    /// Whether what runs refers to this file, in the main text or in a backend.
+    fn loads(&self, file: &str) -> bool {
+        let names = |text: &str| text.contains(&format!("/{file}"));
+        names(&self.running.main) || self.running.backends.iter().any(|(_, text)| names(&text.header))
+    }
+
     /// Whether a backend that a map value names runs.
     fn runs(&self, backend: &str) -> bool {
         backend == "-"
             || self.running.backends.contains_key(&BackendName::parsed(backend))
             || has_backend(&self.running.main, backend)
     }
-}
-
-/// Whether the main text names this file or option.
-fn loads(main: &str, what: &str) -> bool {
-    main.contains(what)
 }
 
 /// Whether the main text has this fixed backend.

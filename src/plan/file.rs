@@ -8,7 +8,7 @@ use outrigger_init::{SHARDS, Volumes, seal};
 use sha2::{Digest as _, Sha256};
 
 use super::{BackendText, CertificateText, FileId, MapId, Texts};
-use crate::model::BackendName;
+use crate::model::{BackendName, List};
 
 /// The line, first in `global`, whose value `show info` shows as `description`.
 pub(super) const MARK: &str = "  description outrigger-";
@@ -23,6 +23,7 @@ impl Texts {
                 shard_file(self.backends.shard(*shard).map(|(name, text)| (name, text.as_ref())))
             }
             FileId::Map(id) => self.map_file(*id),
+            FileId::List(file) => list_file(self.lists.get(file)?),
             FileId::CrtList => self.crt_list_file(volumes),
             FileId::Certificate(file) => return self.certificates.get(file)?.pem.clone(),
             FileId::DefaultCertificate => return self.default_certificate.as_ref()?.pem.clone(),
@@ -36,6 +37,7 @@ impl Texts {
         certificates
             .chain(self.default_certificate.as_ref().map(|_| FileId::DefaultCertificate))
             .chain([FileId::CrtList])
+            .chain(self.lists.keys().cloned().map(FileId::List))
             .chain(MapId::ALL.map(FileId::Map))
             .chain((0..SHARDS).map(FileId::Shard))
             .chain([FileId::Main])
@@ -85,6 +87,15 @@ impl Texts {
         }
         text
     }
+}
+
+/// A pattern a line.
+fn list_file(list: &List) -> String {
+    let mut text = String::with_capacity(list.len() * 20);
+    for pattern in list.iter() {
+        text.extend([pattern.as_ref(), "\n"]);
+    }
+    text
 }
 
 /// The main text before and behind the end of its `global` line.

@@ -37,8 +37,12 @@ pub enum ParseError {
 }
 
 impl Texts {
-    /// Reads all files; `read` gives their content. Every file must be there, and every text file sealed.
-    pub fn parse(mut read: impl FnMut(&FileId) -> Option<Bytes>) -> Result<Parsed, ParseError> {
+    /// Reads all files; `read` gives their content, `lists` are the names in the patterns folder. Every file must be there,
+    /// and every text file sealed.
+    pub fn parse(
+        mut read: impl FnMut(&FileId) -> Option<Bytes>,
+        lists: impl IntoIterator<Item = Arc<str>>,
+    ) -> Result<Parsed, ParseError> {
         let mut texts = Self::default();
         let (main, generation) = parse_main(&text(&mut read, &FileId::Main)?);
         texts.main = main.into();
@@ -49,6 +53,11 @@ impl Texts {
         for map in MapId::ALL {
             let id = FileId::Map(map);
             *texts.map_mut(map) = parse_map(&text(&mut read, &id)?, &id)?;
+        }
+        for file in lists {
+            let id = FileId::List(file.clone());
+            let patterns = text(&mut read, &id)?.lines().map(Arc::from).collect();
+            texts.lists.insert_mut(file, Arc::new(patterns));
         }
         parse_crt_list(&mut read, &mut texts)?;
         Ok(Parsed { texts, generation })
@@ -109,7 +118,7 @@ struct Section {
 
 impl Section {
     fn finish(self, texts: &mut Texts) {
-        let text = BackendText { header: self.header.into(), servers: self.servers };
+        let text = BackendText { header: self.header.into(), servers: self.servers, assets: Vec::new() };
         texts.backends.insert_mut(self.name, Arc::new(text));
     }
 }

@@ -33,7 +33,7 @@ impl BackendText {
         } else {
             wanted.header.clone()
         };
-        Self { header, servers: wanted.servers.clone() }
+        Self { header, servers: wanted.servers.clone(), assets: wanted.assets.clone() }
     }
 
     /// Whether two headers say the same, apart from name and comments.

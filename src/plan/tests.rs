@@ -41,6 +41,8 @@ fn commands(plan: &Plan) -> Vec<String> {
         Command::AddMapEntry { key, value, .. } => format!("add {key} {value}"),
         Command::SetMapEntry { key, value, .. } => format!("set {key} {value}"),
         Command::DeleteMapEntry { key, .. } => format!("delete {key}"),
+        Command::AddPattern { list, pattern } => format!("pattern {list} {pattern}"),
+        Command::DeletePattern { list, pattern } => format!("no pattern {list} {pattern}"),
         Command::AddCertificate { file, .. } => format!("new certificate {file}"),
         Command::SetCertificate { file, .. } => format!("set certificate {file}"),
         Command::DeleteCertificate { file } => format!("delete certificate {file}"),
@@ -117,7 +119,7 @@ fn a_full_backend_reuses_a_slot_through_maintenance() {
 fn a_route_to_a_new_backend_waits_for_its_reload() {
     let (a, mut b) = (empty(), empty());
     let mut least = web(&[]);
-    least.policy.balance = Balance::LeastConn;
+    least_conn(&mut least);
     let name = add_backend(&mut b, least);
     add_route(&mut b, route(key(exact_host("new.test"), prefix("")), Some(&name), &[]));
     add_route(&mut b, route(key(exact_host("gone.test"), prefix("")), Some(&BackendName::fixed(503)), &[]));
@@ -256,7 +258,7 @@ proptest! {
             running = incremental.clone();
         }
         let wanted = rendered(branch, &c, &running);
-        let units = renderer.refresh(&c, &touched(&b, &c), &running, &mut incremental);
+        let units = renderer.refresh(&c, &Touched::between(&b, &c), &running, &mut incremental);
         prop_assert_eq!(&incremental, &wanted);
         let all = plan(&running, &wanted, &Units::All, capabilities(branch));
         let some = plan(&running, &wanted, &units, capabilities(branch));

@@ -7,10 +7,19 @@ use bytes::Bytes;
 
 use super::{Backends, Unit};
 use crate::cluster::Map;
+use crate::model::{Asset, List};
 
 /// One of the routing maps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MapId {
+    /// Value that rules look up → value (thresholds, …).
+    Values,
+    /// Share of a split route (`<route>|<share>`) → backend.
+    Split,
+    /// Condition of a route (`<route>|<what>|<value>`) → backend.
+    Match,
+    /// Server name of TLS that is passed through → backend.
+    Sni,
     /// Table, host and whole path → route value.
     Exact,
     /// Table, host and path prefix with a trailing slash → route value; the longest prefix wins.
@@ -18,26 +27,54 @@ pub enum MapId {
 }
 
 impl MapId {
-    /// All maps, in the order in which they are written.
-    pub const ALL: [Self; 2] = [Self::Exact, Self::Prefix];
+    /// All maps, in the order in which they are written: what others lead to comes first.
+    pub const ALL: [Self; 6] = [Self::Values, Self::Split, Self::Match, Self::Sni, Self::Exact, Self::Prefix];
 
     /// File name in the maps folder.
     pub fn file(self) -> &'static str {
         match self {
+            Self::Values => "values.map",
+            Self::Split => "split.map",
+            Self::Match => "match.map",
+            Self::Sni => "sni.map",
             Self::Exact => "exact.map",
             Self::Prefix => "prefix.map",
         }
     }
 }
 
-/// A backend section: everything but its servers (a change needs a reload), and the servers (live).
-#[derive(Debug, Clone, PartialEq, Eq)]
+impl MapId {
+    /// The backends that a value of this map leads to: a route value is `<backend>|<backend on clear text>|…`, of which only
+    /// the first two are backends.
+    pub(super) fn backends_in(self, value: &str) -> impl Iterator<Item = &str> {
+        let count = match self {
+            Self::Values => 0,
+            Self::Split | Self::Match | Self::Sni => 1,
+            Self::Exact | Self::Prefix => 2,
+        };
+        value.split('|').take(count).filter(|backend| !backend.is_empty())
+    }
+}
+
+/// A backend section: everything but its servers (a change needs a reload), and the servers (live). Two are equal when their
+/// texts are: assets are named by their content.
+#[derive(Debug, Clone)]
 pub struct BackendText {
     /// From the `backend NAME` line on, every line ends with a newline; no `server` lines.
     pub header: Arc<str>,
     /// Server name → the rest of its line behind the name: address and keywords.
     pub servers: BTreeMap<Arc<str>, Arc<str>>,
+    /// Files that the text refers to; empty when the text was read back, they are on the volumes then.
+    pub assets: Vec<Asset>,
 }
+
+impl PartialEq for BackendText {
+    fn eq(&self, other: &Self) -> bool {
+        self.header == other.header && self.servers == other.servers
+    }
+}
+
+impl Eq for BackendText {}
 
 /// A certificate file and its line in the list of the HTTPS listener. Two are equal when their digests and filters are.
 #[derive(Clone)]
@@ -73,43 +110,60 @@ impl std::fmt::Debug for CertificateText {
 }
 
 /// All units. Cheap to clone.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Texts {
     /// `haproxy.cfg` without the generation mark: global, defaults, frontends, fixed backends.
     pub main: Arc<str>,
     /// Backends of Services.
     pub backends: Backends,
-    /// `maps/exact.map`.
-    pub exact: Map<Arc<str>, Arc<str>>,
-    /// `maps/prefix.map`.
-    pub prefix: Map<Arc<str>, Arc<str>>,
+    /// Files that the main text refers to; empty when the text was read back.
+    pub main_assets: Vec<Asset>,
+    /// The maps, in the order of [`MapId::ALL`].
+    pub maps: [Map<Arc<str>, Arc<str>>; MapId::ALL.len()],
+    /// File name in the patterns folder → patterns.
+    pub lists: Map<Arc<str>, List>,
     /// File name in the certificate folder → certificate. Without the default certificate.
     pub certificates: Map<Arc<str>, Arc<CertificateText>>,
     /// The certificate for clients whose server name matches no other.
     pub default_certificate: Option<Arc<CertificateText>>,
 }
 
+impl PartialEq for Texts {
+    fn eq(&self, other: &Self) -> bool {
+        self.main == other.main
+            && self.backends == other.backends
+            && self.maps == other.maps
+            && self.lists == other.lists
+            && self.certificates == other.certificates
+            && self.default_certificate == other.default_certificate
+    }
+}
+
+impl Eq for Texts {}
+
 impl Texts {
+    /// The files that texts refer to, each at least once.
+    pub fn assets(&self) -> impl Iterator<Item = &Asset> {
+        self.main_assets.iter().chain(self.backends.iter().flat_map(|(_, text)| &text.assets))
+    }
+
     /// The entries of a map.
     pub fn map(&self, id: MapId) -> &Map<Arc<str>, Arc<str>> {
-        match id {
-            MapId::Exact => &self.exact,
-            MapId::Prefix => &self.prefix,
-        }
+        &self.maps[id as usize]
     }
 
     /// The entries of a map.
     pub fn map_mut(&mut self, id: MapId) -> &mut Map<Arc<str>, Arc<str>> {
-        match id {
-            MapId::Exact => &mut self.exact,
-            MapId::Prefix => &mut self.prefix,
-        }
+        &mut self.maps[id as usize]
     }
 
     /// Takes a unit over from `wanted`: it runs now.
     pub fn adopt(&mut self, wanted: &Self, unit: &Unit) {
         match unit {
-            Unit::Main => self.main = wanted.main.clone(),
+            Unit::Main => {
+                self.main = wanted.main.clone();
+                self.main_assets.clone_from(&wanted.main_assets);
+            }
             Unit::Backend(name) => match wanted.backends.get(name) {
                 Some(text) => self.backends.insert_mut(name.clone(), text.clone()),
                 None => _ = self.backends.remove_mut(name),
@@ -117,6 +171,10 @@ impl Texts {
             Unit::Entry(id, key) => match wanted.map(*id).get(key) {
                 Some(value) => self.map_mut(*id).insert_mut(key.clone(), value.clone()),
                 None => _ = self.map_mut(*id).remove_mut(key),
+            },
+            Unit::List(file) => match wanted.lists.get(file) {
+                Some(list) => self.lists.insert_mut(file.clone(), list.clone()),
+                None => _ = self.lists.remove_mut(file),
             },
             Unit::Certificate(file) => match wanted.certificates.get(file) {
                 Some(text) => self.certificates.insert_mut(file.clone(), text.clone()),

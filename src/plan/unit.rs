@@ -18,6 +18,8 @@ pub enum Unit {
     Backend(BackendName),
     /// An entry of a map, by key.
     Entry(MapId, Arc<str>),
+    /// A list of patterns, by file name.
+    List(Arc<str>),
     /// A certificate, by file name.
     Certificate(Arc<str>),
     /// The default certificate.
@@ -31,6 +33,7 @@ impl Unit {
             Self::Main => vec![FileId::Main],
             Self::Backend(name) => vec![FileId::Shard(shard_of(name.as_str()))],
             Self::Entry(id, _) => vec![FileId::Map(*id)],
+            Self::List(file) => vec![FileId::List(file.clone())],
             Self::Certificate(file) => vec![FileId::Certificate(file.clone()), FileId::CrtList],
             Self::DefaultCertificate => vec![FileId::DefaultCertificate],
         }
@@ -90,6 +93,8 @@ pub enum FileId {
     DefaultCertificate,
     /// The list of certificates of the HTTPS listener.
     CrtList,
+    /// A list of patterns, by file name.
+    List(Arc<str>),
     /// A map.
     Map(MapId),
     /// A shard of the backends.
@@ -105,6 +110,7 @@ impl FileId {
             Self::Certificate(file) => volumes.certificates().join(file.as_ref()),
             Self::DefaultCertificate => volumes.default_certificate(),
             Self::CrtList => volumes.crt_list(),
+            Self::List(file) => volumes.patterns().join(file.as_ref()),
             Self::Map(id) => volumes.maps().join(id.file()),
             Self::Shard(shard) => volumes.shard_file(*shard),
             Self::Main => volumes.main_file(),

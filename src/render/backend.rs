@@ -1,43 +1,56 @@
 //! A backend of a Service: its header, and its servers as `add server` takes them.
 
+mod access;
+mod auth;
+mod raw;
+mod rewriting;
+mod servers;
+mod tls;
+
 use super::text::Text;
-use super::{escape, main_file, server, slots as server_slots};
-use crate::model::{Backend, BackendName, Balance, Capabilities, Policy};
+use super::{Paths, escape, main_file, server, slots as server_slots};
+use crate::model::{Backend, BackendName, Mode, Policy};
 use crate::plan::BackendText;
 
 /// Renders a backend. `running` is what runs under its name: slots keep their places, and come in
 /// multiples of `slots`.
 pub(super) fn render(
     backend: &Backend,
-    capabilities: Capabilities,
+    paths: &Paths<'_>,
     running: Option<&BackendText>,
     slots: u16,
 ) -> BackendText {
-    let mut text = header(&backend.name, &backend.origin.to_string(), &backend.policy, capabilities);
-    let servers = if capabilities.dynamic_servers() {
-        backend.servers.values().map(|server| (server::name(server.key), server::line(server))).collect()
+    let mut text = header(&backend.name, &backend.origin.to_string(), &backend.policy, paths);
+    let servers = if paths.capabilities.dynamic_servers() {
+        backend
+            .servers
+            .values()
+            .map(|server| (server::name(server.key), server::line(server, &backend.policy.servers)))
+            .collect()
     } else {
-        let places = server_slots::assign(backend.servers.values(), running, slots);
+        let places = server_slots::assign(backend, running, slots);
         // The number of slots is part of the header: another number needs a reload.
         text.line(format_args!("# {} slots", places.len()));
         places
     };
-    BackendText { header: text.finish().into(), servers }
+    BackendText { header: text.finish().into(), servers, assets: backend.policy.assets() }
 }
 
 /// The text of a backend but for its servers.
-pub(super) fn header(name: &BackendName, comment: &str, policy: &Policy, capabilities: Capabilities) -> Text {
+pub(super) fn header(name: &BackendName, comment: &str, policy: &Policy, paths: &Paths<'_>) -> Text {
     let mut text = Text::default();
-    let from = main_file::from(capabilities);
+    let from = main_file::from(paths.capabilities);
     text.section(format_args!("backend {}{from}", escape::name(name.as_str())));
     text.line(format_args!("# {}", escape::comment(comment)));
-    // Dynamic servers need one of the dynamic algorithms; a hash would need `hash-type consistent`.
-    text.line(format_args!(
-        "balance {}",
-        match policy.balance {
-            Balance::RoundRobin => "roundrobin",
-            Balance::LeastConn => "leastconn",
-        }
-    ));
+    if policy.mode == Mode::Tcp {
+        text.line(format_args!("mode tcp"));
+    }
+    // Rules run in the order in which they stand: who may comes before what is changed. Raw lines come last.
+    servers::write(&mut text, policy, paths);
+    access::write(&mut text, policy, paths);
+    auth::write(&mut text, policy, paths);
+    rewriting::write(&mut text, policy, paths);
+    tls::write(&mut text, policy, paths);
+    raw::write(&mut text, policy, paths);
     text
 }

@@ -37,6 +37,12 @@ pub(super) fn map_key(text: &str) -> Cow<'_, str> {
     Cow::Owned(encoded)
 }
 
+/// A line of a pattern file: one line, no comment, no white space around it; `None` when nothing is left.
+pub(super) fn pattern(text: &str) -> Option<&str> {
+    let text = text.trim();
+    (!text.is_empty() && !text.starts_with('#') && !text.chars().any(char::is_control)).then_some(text)
+}
+
 /// A server name behind a file in a crt-list; `None` when it is not one. A leading `!` would exclude, brackets hold options.
 pub(super) fn sni_filter(text: &str) -> Option<&str> {
     let host = text.strip_prefix("*.").unwrap_or(text);

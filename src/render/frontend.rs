@@ -1,18 +1,15 @@
 //! The frontends: listeners, and the rules that find the backend of a request in the maps.
 
-use outrigger_init::Volumes;
-
-use super::escape;
 use super::route::KNOWN;
 use super::text::Text;
-use crate::model::{Capabilities, Listeners, Table};
+use super::{Paths, escape};
+use crate::model::{Global, Listeners, Table};
 use crate::plan::MapId;
 
 /// What the frontends are rendered from.
 pub(super) struct Frontends<'a> {
-    pub(super) listeners: &'a Listeners,
-    pub(super) volumes: &'a Volumes,
-    pub(super) capabilities: Capabilities,
+    pub(super) global: &'a Global,
+    pub(super) paths: &'a Paths<'a>,
     /// The text that names the defaults.
     pub(super) from: &'a str,
 }
@@ -20,7 +17,7 @@ pub(super) struct Frontends<'a> {
 impl Frontends<'_> {
     /// All frontends.
     pub(super) fn write(&self, text: &mut Text) {
-        if let Some(port) = self.listeners.http
+        if let Some(port) = self.global.listeners.http
             && self.open(text, "http", port, "")
         {
             self.traffic(text, "http", 80);
@@ -31,15 +28,15 @@ impl Frontends<'_> {
             ));
             choose(text);
         }
-        if let Some(port) = self.listeners.https {
-            let list = escape::word(&self.volumes.crt_list().to_string_lossy());
+        if let Some(port) = self.global.listeners.https {
+            let list = escape::word(&self.paths.volumes.crt_list().to_string_lossy());
             if self.open(text, "https", port, &format!(" ssl crt-list {list} alpn h2,http/1.1")) {
                 self.traffic(text, "https", 443);
                 text.line(format_args!("http-request set-var(txn.backend) var(txn.route),field(1,|)"));
                 choose(text);
             }
         }
-        if self.open(text, "stats", self.listeners.stats, "") {
+        if self.open(text, "stats", self.global.listeners.stats, "") {
             text.lines(&[
                 "http-request use-service prometheus-exporter if { path /metrics }",
                 "stats enable",
@@ -47,7 +44,7 @@ impl Frontends<'_> {
                 "stats refresh 10s",
             ]);
         }
-        if self.open(text, "healthz", self.listeners.healthz, "") {
+        if self.open(text, "healthz", self.global.listeners.healthz, "") {
             text.lines(&[
                 "no log",
                 "http-request return status 200 content-type text/plain string ok if { path /healthz /readyz }",
@@ -60,7 +57,7 @@ impl Frontends<'_> {
     ///
     /// One line for both families: HAProxy keeps certificates once per line, not once per address.
     fn open(&self, text: &mut Text, name: &str, port: u16, options: &str) -> bool {
-        let Listeners { ipv4, ipv6, .. } = *self.listeners;
+        let Listeners { ipv4, ipv6, .. } = self.global.listeners;
         let v6only = if ipv6.is_some() { " v6only" } else { "" };
         let addresses = [ipv4.map(|a| format!("{a}:{port}")), ipv6.map(|a| format!("[{a}]:{port}"))];
         let addresses: Vec<String> = addresses.into_iter().flatten().collect();
@@ -75,7 +72,7 @@ impl Frontends<'_> {
     /// What the HTTP and HTTPS frontends have in common, up to `txn.route`.
     fn traffic(&self, text: &mut Text, scheme: &str, port: u16) {
         text.lines(&["option httplog", "option forwardfor"]);
-        if self.capabilities.idle_close_on_response() {
+        if self.paths.capabilities.idle_close_on_response() {
             // Since 2.4 a stopping worker closes idle client connections at once; this waits for one more request.
             text.line(format_args!("option idle-close-on-response"));
         }
@@ -101,8 +98,7 @@ impl Frontends<'_> {
     fn routing(&self, text: &mut Text) {
         let table = Table::ingress();
         let table = table.as_str();
-        let map = |id: MapId| escape::argument(&self.volumes.maps().join(id.file()).to_string_lossy());
-        let (exact, prefix) = (map(MapId::Exact), map(MapId::Prefix));
+        let (exact, prefix) = (self.paths.map(MapId::Exact), self.paths.map(MapId::Prefix));
         let unless = " unless { var(txn.route) -m found }";
         let lookup = |text: &mut Text, first: &str| {
             text.line(format_args!("http-request set-var(txn.route) var(txn.key),map_str({exact}){first}"));

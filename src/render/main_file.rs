@@ -2,11 +2,9 @@
 //!
 //! Never `chroot`, `user`, `group`, `daemon`, `pidfile` (the container's uid cannot), `master-worker` or `program`.
 
-use outrigger_init::Volumes;
-
 use super::frontend::Frontends;
 use super::text::Text;
-use super::{escape, fixed};
+use super::{Paths, escape, fixed};
 use crate::model::{Capabilities, Global};
 
 /// Name of the defaults section.
@@ -19,7 +17,8 @@ pub(super) fn from(capabilities: Capabilities) -> String {
 }
 
 /// The main text.
-pub(super) fn render(global: &Global, volumes: &Volumes, capabilities: Capabilities) -> String {
+pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
+    let Paths { volumes, capabilities } = *paths;
     let mut text = Text::default();
     text.section(format_args!("global"));
     text.lines(&["log stdout format raw local0", "hard-stop-after 30m", "mworker-max-reloads 50"]);
@@ -52,7 +51,7 @@ pub(super) fn render(global: &Global, volumes: &Volumes, capabilities: Capabilit
     ]);
 
     let from = from(capabilities);
-    Frontends { listeners: &global.listeners, volumes, capabilities, from: &from }.write(&mut text);
+    Frontends { global, paths, from: &from }.write(&mut text);
     fixed::write(&mut text, &from);
     text.finish()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use crate::model::policy::servers::ServerPolicy;
 use crate::model::{Server, ServerKey, ServerState};
 
 /// `<address>:<port>`; the last colon ends an IPv6 address (names cannot hold brackets).
@@ -12,7 +13,7 @@ pub(super) fn name(key: ServerKey) -> Arc<str> {
 }
 
 /// Address and keywords, exactly as `add server` takes them.
-pub(super) fn line(server: &Server) -> Arc<str> {
+pub(super) fn line(server: &Server, _policy: &ServerPolicy) -> Arc<str> {
     let (socket, id) = (socket(server.key), server.id);
     match server.state {
         ServerState::Active => format!("{socket} id {id}").into(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::server::{Servers, socket};
-use crate::model::{Server, ServerState};
+use crate::model::{Backend, Server, ServerState};
 use crate::plan::{BackendText, Slot};
 
 /// So many stay free when slots are laid out.
@@ -12,12 +12,9 @@ const SPARE: usize = 2;
 
 /// Gives every server a slot. What runs keeps its place; new servers take places that are free now, only then those that
 /// become free with this change. More slots (a reload), in multiples of `increment`, only when they do not suffice.
-pub(super) fn assign<'a>(
-    servers: impl Iterator<Item = &'a Server>,
-    running: Option<&BackendText>,
-    increment: u16,
-) -> Servers {
-    let mut waiting: BTreeMap<String, &Server> = servers.map(|s| (socket(s.key), s)).collect();
+pub(super) fn assign(backend: &Backend, running: Option<&BackendText>, increment: u16) -> Servers {
+    let mut waiting: BTreeMap<String, &Server> =
+        backend.servers.values().map(|s| (socket(s.key), s)).collect();
     let running: BTreeMap<usize, Slot> = running
         .map(|text| {
             text.servers.iter().filter_map(|(name, line)| Some((number(name)?, Slot::parse(line)?))).collect()

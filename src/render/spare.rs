@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::backend;
-use crate::model::{BackendName, Capabilities, Policy};
+use super::{Paths, backend};
+use crate::model::{BackendName, Policy};
 use crate::plan::BackendText;
 
-/// Renders a spare backend. But for name and comment it is what a Service without any settings gets.
-pub(super) fn render(name: &BackendName, capabilities: Capabilities) -> BackendText {
+/// Renders a spare backend. But for name and comment it is what a Service without any keys of its own gets.
+pub(super) fn render(name: &BackendName, plain: &Policy, paths: &Paths<'_>) -> BackendText {
     let comment = "spare: a new Service takes it while HAProxy runs";
-    let header = backend::header(name, comment, &Policy::default(), capabilities).finish().into();
-    BackendText { header, servers: BTreeMap::new() }
+    let header = backend::header(name, comment, plain, paths).finish().into();
+    BackendText { header, servers: BTreeMap::new(), assets: plain.assets() }
 }

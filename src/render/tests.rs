@@ -22,7 +22,7 @@ use proptest::prelude::*;
 use self::models::*;
 use super::Renderer;
 use crate::model::*;
-use crate::plan::{Slot, Texts};
+use crate::plan::{MapId, Slot, Texts};
 
 fn renderer(branch: &str) -> Renderer {
     Renderer::new(Volumes::default(), capabilities(branch))
@@ -69,7 +69,7 @@ fn backend_with_dynamic_servers() {
     let servers =
         [server("10.0.0.1", 8080, ServerState::Active), server("2001:db8::1", 8080, ServerState::Draining)];
     let mut least = backend("shop/web", 80, &servers);
-    least.policy.balance = Balance::LeastConn;
+    least_conn(&mut least);
     let name = add_backend(&mut model, least);
     let texts = renderer("3.0").full(&model, &Texts::default());
     let text = texts.backends.get(&name).unwrap();
@@ -105,10 +105,10 @@ fn routes_are_map_entries() {
         add_route(&mut model, route(key(host, path), backend, filters));
     }
     let texts = renderer("3.0").full(&model, &Texts::default());
-    assert_eq!(entries(&texts.exact), "web|*/x%20y ns_web_80\nweb|foo.bar/a ns_web_80\n");
+    assert_eq!(entries(texts.map(MapId::Exact)), "web|*/x%20y ns_web_80\nweb|foo.bar/a ns_web_80\n");
     let expected = "web|!/ fixed_503\nweb|.foo.bar/ ns_web_80|redirect-https_302\nweb|[2001:db8::1]/ ns_web_80\n\
                     web|foo.bar/ -\nweb|foo.bar/a/ ns_web_80|redirect-https_302\n";
-    assert_eq!(entries(&texts.prefix), expected);
+    assert_eq!(entries(texts.map(MapId::Prefix)), expected);
 }
 
 #[test]
@@ -168,7 +168,7 @@ proptest! {
         let renderer = renderer(branch);
         let running = renderer.full(&a, &Texts::default());
         let mut wanted = running.clone();
-        renderer.refresh(&b, &touched(&a, &b), &running, &mut wanted);
+        renderer.refresh(&b, &Touched::between(&a, &b), &running, &mut wanted);
         prop_assert_eq!(wanted, renderer.full(&b, &running));
     }
 

@@ -1,8 +1,12 @@
 //! Backend references, and the backend unit.
 
+use std::sync::Arc;
+
+use super::facts::entry_problem;
 use super::servers::servers_of;
 use crate::cluster::{IngressBackend, Kind, ObjectName, Origin, PortRef, Service, ServicePort, Snapshot};
 use crate::model::{Backend, BackendName, Policy};
+use crate::options::{Layer, Scope};
 use crate::problem::{Code, Problem, Severity};
 
 /// What a backend of HAProxy is made of: a Service port and a policy.
@@ -11,23 +15,29 @@ pub(super) struct Target {
     pub(super) service: ObjectName,
     /// Number of the Service port.
     pub(super) port: u16,
-    pub(super) policy: Policy,
+    pub(super) policy: Arc<Policy>,
+    /// Whether the policy is the plain one.
+    pub(super) is_plain: bool,
 }
 
 impl Target {
     /// Name in HAProxy.
     pub(super) fn name(&self) -> BackendName {
-        BackendName::service(&self.service, self.port)
+        if self.is_plain {
+            BackendName::service(&self.service, self.port)
+        } else {
+            BackendName::with_policy(&self.service, self.port, self.policy.fingerprint())
+        }
     }
 }
 
 /// The Service port that a reference means, or what is wrong with it.
-pub(super) fn resolve(
+pub(super) fn resolve<'a>(
     backend: &IngressBackend,
     namespace: &str,
     origin: &Origin,
-    snapshot: &Snapshot,
-) -> Result<Target, Problem> {
+    snapshot: &'a Snapshot,
+) -> Result<(&'a Service, &'a ServicePort), Problem> {
     let problem = |code, message: String, hint: &str| Problem {
         origin: origin.clone(),
         code,
@@ -62,11 +72,11 @@ pub(super) fn resolve(
 }
 
 /// The Service port, the first one when no port is given; else code, message and hint.
-pub(super) fn resolve_service(
+pub(super) fn resolve_service<'a>(
     name: &ObjectName,
     port: Option<&PortRef>,
-    snapshot: &Snapshot,
-) -> Result<Target, (Code, String, String)> {
+    snapshot: &'a Snapshot,
+) -> Result<(&'a Service, &'a ServicePort), (Code, String, String)> {
     let Some(service) = snapshot.services.get(name) else {
         return Err((
             Code::ServiceNotFound,
@@ -87,7 +97,7 @@ pub(super) fn resolve_service(
         Some(PortRef::Name(name)) => service.ports.iter().find(|p| p.name.as_ref() == Some(name)),
     };
     match found {
-        Some(found) => Ok(Target { service: name.clone(), port: found.port, policy: Policy::default() }),
+        Some(found) => Ok((service, found)),
         None => Err((
             Code::ServicePortNotFound,
             match port {
@@ -123,21 +133,22 @@ pub(super) fn compute(
     let Some(service) = snapshot.services.get(&target.service) else { return (None, Vec::new()) };
     let Some(port) = service.ports.iter().find(|p| p.port == target.port) else { return (None, Vec::new()) };
     let found = servers_of(service, port, snapshot.slices_of(&target.service), loopback);
-    let problems = (found.refused.iter())
-        .map(|(address, reason)| Problem {
-            origin: Origin::object(Kind::EndpointSlice, target.service.clone()),
-            code: Code::EndpointRefused,
-            severity: Severity::Error,
-            message: format!(
-                "endpoint `{address}` of Service `{}` gets no traffic: the address is {reason}",
-                target.service
-            ),
-            hint: "endpoints must be addresses of pods or of other hosts".to_owned(),
-        })
-        .collect();
+    let origin = Origin::object(Kind::Service, target.service.clone());
+    let (_, findings) = Layer::of_annotations(Scope::Service, &service.annotations);
+    let refused = (found.refused.iter()).map(|(address, reason)| Problem {
+        origin: Origin::object(Kind::EndpointSlice, target.service.clone()),
+        code: Code::EndpointRefused,
+        severity: Severity::Error,
+        message: format!(
+            "endpoint `{address}` of Service `{}` gets no traffic: the address is {reason}",
+            target.service
+        ),
+        hint: "endpoints must be addresses of pods or of other hosts".to_owned(),
+    });
+    let problems = findings.iter().map(|finding| entry_problem(&origin, finding)).chain(refused).collect();
     let backend = Backend {
         name: target.name(),
-        origin: Origin::object(Kind::Service, target.service.clone()).at(format!("port {}", target.port)),
+        origin: origin.at(format!("port {}", target.port)),
         policy: target.policy.clone(),
         servers: found.servers,
     };

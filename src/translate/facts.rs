@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::host::{host_match, is_covered, parse_host, path_match};
 use crate::cluster::{Ingress, IngressBackend, Kind, ObjectName, Origin};
 use crate::model::{HostMatch, PathMatch, RouteKey, Table};
-use crate::options::{Invalid, SSL_REDIRECT};
+use crate::options::{Finding, FindingKind, Layer, Scope};
 use crate::problem::{Code, Problem, Severity};
 
 /// Who comes first: the older Ingress, then by namespace and name, then by position inside the Ingress.
@@ -26,8 +26,8 @@ pub(super) struct Claim {
     pub(super) origin: Origin,
     /// The host is covered by `spec.tls` of the same Ingress.
     pub(super) covered: bool,
-    /// `ssl-redirect` of the Ingress.
-    pub(super) ssl_redirect: Option<bool>,
+    /// The keys of the Ingress.
+    pub(super) layer: Arc<Layer>,
 }
 
 /// One Ingress wants a Secret to be the certificate of hosts.
@@ -49,23 +49,35 @@ pub(super) struct Facts {
     pub(super) problems: Vec<Problem>,
 }
 
-/// The problem of a value that its key does not allow.
-pub(super) fn value_problem(object: &Origin, invalid: &Invalid) -> Problem {
-    Problem {
-        origin: object.at(invalid.key.as_str()),
-        code: Code::ValueInvalid,
-        severity: Severity::Error,
-        message: invalid.to_string(),
-        hint: format!("write for example `{}: \"{}\"`", invalid.key, invalid.example),
-    }
+/// The problem of an entry that is wrong.
+pub(super) fn entry_problem(object: &Origin, finding: &Finding) -> Problem {
+    let key = &finding.key;
+    let (code, severity, hint) = match &finding.kind {
+        FindingKind::Invalid(invalid) => {
+            let hint = format!("write for example `{key}: \"{}\"`", invalid.example.escape_debug());
+            (Code::ValueInvalid, Severity::Error, hint)
+        }
+        FindingKind::Unknown(close) => {
+            let hint = match close {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => "`outrigger options list` shows all keys".to_owned(),
+            };
+            (Code::KeyUnknown, Severity::Warning, hint)
+        }
+        FindingKind::Misplaced(_) => {
+            (Code::KeyMisplaced, Severity::Warning, format!("move `{key}`, or remove it here"))
+        }
+    };
+    Problem { origin: object.at(key.clone()), code, severity, message: finding.to_string(), hint }
 }
 
 /// What this Ingress says.
 pub(super) fn facts_of(ingress: &Ingress, table: &Table) -> Facts {
     let mut facts = Facts::default();
     let origin = Origin::object(Kind::Ingress, ingress.name.clone());
-    let redirect = SSL_REDIRECT.in_annotations(&ingress.annotations);
-    facts.problems.extend(redirect.invalid.iter().map(|invalid| value_problem(&origin, invalid)));
+    let (layer, findings) = Layer::of_annotations(Scope::Ingress, &ingress.annotations);
+    let layer = Arc::new(layer);
+    facts.problems.extend(findings.iter().map(|finding| entry_problem(&origin, finding)));
 
     let rule_hosts: Vec<Result<Option<Arc<str>>, ()>> = (ingress.rules.iter().enumerate())
         .map(|(i, rule)| match rule.host.as_deref().filter(|host| !host.is_empty()) {
@@ -85,7 +97,7 @@ pub(super) fn facts_of(ingress: &Ingress, table: &Table) -> Facts {
             backend: backend.clone(),
             origin,
             covered,
-            ssl_redirect: redirect.value,
+            layer: layer.clone(),
         }));
     };
     if let Some(backend) = &ingress.default_backend {

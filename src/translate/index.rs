@@ -153,6 +153,11 @@ impl Index {
         let name = target.name();
         if let Some(backend) = self.backends.get_mut(&name) {
             backend.routes += 1;
+            // The plain policy changed: its backends keep their names.
+            if backend.target != *target {
+                backend.target = target.clone();
+                dirty.backends.insert(name);
+            }
             return;
         }
         self.backends_of.entry(target.service.clone()).or_default().insert(name.clone());

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use super::Settings;
 use super::backends::{Target, resolve, resolve_service};
 use super::facts::Claim;
 use super::index::Index;
-use super::{ConfigOptions, Settings};
-use crate::cluster::{Kind, ObjectName, Origin, Snapshot};
-use crate::model::{BackendName, Candidate, Filter, HostMatch, PathMatch, Route, RouteKey, Weighted};
+use super::notes::Notes;
+use super::policy::{Context, Path, policy_of};
+use crate::cluster::{Kind, ObjectName, Origin, Service, ServicePort, Snapshot};
+use crate::model::{BackendName, Candidate, Filter, HostMatch, PathMatch, Policy, Route, RouteKey, Weighted};
+use crate::options::{Layer, Layers, SSL_REDIRECT, Scope};
 use crate::problem::{Code, Problem, Severity};
 
 /// Status of the redirect to HTTPS.
@@ -17,35 +20,88 @@ const REDIRECT_STATUS: u16 = 302;
 #[derive(Debug, Default)]
 pub(super) struct Computed {
     pub(super) route: Option<Route>,
-    /// The backend that it needs, unless that is a fixed one.
-    pub(super) target: Option<Target>,
-    pub(super) problems: Vec<Problem>,
+    /// The backends that it needs, without fixed ones.
+    pub(super) targets: Vec<Target>,
+    pub(super) notes: Notes,
+}
+
+/// What routes are computed from.
+#[derive(Clone, Copy)]
+pub(super) struct Inputs<'a> {
+    pub(super) index: &'a Index,
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) settings: &'a Settings,
+    /// The ConfigMap.
+    pub(super) config: &'a Layer,
+    /// The policy of paths without keys of their own.
+    pub(super) plain: &'a Arc<Policy>,
+    /// How many controllers share the traffic.
+    pub(super) replicas: u32,
+}
+
+impl<'a> Inputs<'a> {
+    /// The target of a path: a Service port with the policy that the keys of its objects make. `ingress` is the Ingress and its
+    /// keys, `None` when a flag or a TCP service leads here.
+    pub(super) fn target(
+        &self,
+        ingress: Option<(&ObjectName, &Layer)>,
+        key: Option<&RouteKey>,
+        origin: &Origin,
+        (service, port): (&Service, &ServicePort),
+        notes: &mut Notes,
+    ) -> Target {
+        let (service_layer, _) = Layer::of_annotations(Scope::Service, &service.annotations);
+        let none = Layer::default();
+        let layers = Layers {
+            service: &service_layer,
+            ingress: ingress.map_or(&none, |(_, layer)| layer),
+            config: self.config,
+        };
+        let is_plain = layers.are_plain() && port.app_protocol.is_none() && service.external_name.is_none();
+        let policy = if is_plain {
+            self.plain.clone()
+        } else {
+            let path = Path { ingress: ingress.map(|(name, _)| name), key, origin, service, port };
+            policy_of(&self.context(layers, Some(path)), notes)
+        };
+        let is_plain = is_plain || policy == *self.plain;
+        Target { service: service.name.clone(), port: port.port, policy, is_plain }
+    }
+
+    /// The same for a policy.
+    pub(super) fn context<'b>(&'b self, layers: Layers<'b>, path: Option<Path<'b>>) -> Context<'b> {
+        Context { layers, snapshot: self.snapshot, settings: self.settings, path, replicas: self.replicas }
+    }
 }
 
 /// The route of this key.
-pub(super) fn compute(
-    key: &RouteKey,
-    index: &Index,
-    snapshot: &Snapshot,
-    settings: &Settings,
-    options: &ConfigOptions,
-) -> Computed {
-    match index.claims.get(key).map(Vec::as_slice) {
+pub(super) fn compute(key: &RouteKey, inputs: &Inputs<'_>) -> Computed {
+    match inputs.index.claims.get(key).map(Vec::as_slice) {
         Some([winner, losers @ ..]) => {
-            let mut problems: Vec<Problem> = losers.iter().map(|loser| conflict(winner, loser)).collect();
-            let resolved = resolve(&winner.backend, &winner.rank.ingress.namespace, &winner.origin, snapshot);
-            let target = resolved.map_err(|problem| problems.push(problem)).ok();
+            let mut notes = Notes::default();
+            notes.problems.extend(losers.iter().map(|loser| conflict(winner, loser)));
+            let ingress = &winner.rank.ingress;
+            let target = match resolve(&winner.backend, &ingress.namespace, &winner.origin, inputs.snapshot) {
+                Ok(port) => {
+                    let ingress = Some((ingress, winner.layer.as_ref()));
+                    Some(inputs.target(ingress, Some(key), &winner.origin, port, &mut notes))
+                }
+                Err(problem) => {
+                    notes.problems.push(problem);
+                    None
+                }
+            };
             let backend = target.as_ref().map_or_else(|| BackendName::fixed(503), Target::name);
-            let filters = if redirects(winner, settings, options) {
+            let filters = if redirects(winner, inputs) {
                 vec![Filter::RedirectToHttps(REDIRECT_STATUS)]
             } else {
                 Vec::new()
             };
             let route = route(key, backend, filters, winner.origin.clone());
-            Computed { route: Some(route), target, problems }
+            Computed { route: Some(route), targets: target.into_iter().collect(), notes }
         }
-        _ if key.host == HostMatch::Default => default_route(key, snapshot, settings),
-        _ if key.path == PathMatch::Prefix("".into()) && index.hosts.contains_key(&key.host) => {
+        _ if key.host == HostMatch::Default => default_route(key, inputs),
+        _ if key.path == PathMatch::Prefix("".into()) && inputs.index.hosts.contains_key(&key.host) => {
             let route = Route { key: key.clone(), candidates: Vec::new() };
             Computed { route: Some(route), ..Computed::default() }
         }
@@ -54,13 +110,15 @@ pub(super) fn compute(
 }
 
 /// `--default-backend-service`, when no Ingress has a `defaultBackend`.
-fn default_route(key: &RouteKey, snapshot: &Snapshot, settings: &Settings) -> Computed {
-    let Some((service, port)) = &settings.default_backend else { return Computed::default() };
+fn default_route(key: &RouteKey, inputs: &Inputs<'_>) -> Computed {
+    let Some((service, port)) = &inputs.settings.default_backend else { return Computed::default() };
     let origin = Origin::object(Kind::Flag, ObjectName::cluster("--default-backend-service"));
-    match resolve_service(service, port.as_ref(), snapshot) {
-        Ok(target) => {
+    match resolve_service(service, port.as_ref(), inputs.snapshot) {
+        Ok(port) => {
+            let mut notes = Notes::default();
+            let target = inputs.target(None, Some(key), &origin, port, &mut notes);
             let route = Some(route(key, target.name(), Vec::new(), origin));
-            Computed { route, target: Some(target), problems: Vec::new() }
+            Computed { route, targets: vec![target], notes }
         }
         Err((code, message, hint)) => {
             let problem = Problem {
@@ -71,7 +129,11 @@ fn default_route(key: &RouteKey, snapshot: &Snapshot, settings: &Settings) -> Co
                 hint,
             };
             let route = Some(route(key, BackendName::fixed(404), Vec::new(), origin));
-            Computed { route, target: None, problems: vec![problem] }
+            Computed {
+                route,
+                targets: Vec::new(),
+                notes: Notes { problems: vec![problem], ..Notes::default() },
+            }
         }
     }
 }
@@ -81,8 +143,9 @@ fn route(key: &RouteKey, backend: BackendName, filters: Vec<Filter>, origin: Ori
     Route { key: key.clone(), candidates: vec![Candidate { conditions: Vec::new(), filters, split, origin }] }
 }
 
-fn redirects(claim: &Claim, settings: &Settings, options: &ConfigOptions) -> bool {
-    settings.listeners.https.is_some() && claim.ssl_redirect.or(options.ssl_redirect).unwrap_or(claim.covered)
+fn redirects(claim: &Claim, inputs: &Inputs<'_>) -> bool {
+    let said = || claim.layer.get(&SSL_REDIRECT).or_else(|| inputs.config.get(&SSL_REDIRECT));
+    inputs.settings.listeners.https.is_some() && said().unwrap_or(claim.covered)
 }
 
 fn conflict(winner: &Arc<Claim>, loser: &Arc<Claim>) -> Problem {

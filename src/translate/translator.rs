@@ -3,21 +3,35 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::backends::Target;
 use super::class::{class_of, serves_named, serves_unnamed};
-use super::facts::{facts_of, value_problem};
+use super::facts::{entry_problem, facts_of};
 use super::index::{Dirty, Index, Listed};
+use super::notes::{Ledger, Notes};
+use super::policy::policy_of;
 use super::problem_book::{ProblemBook, Unit};
-use super::{ConfigOptions, Settings, backends, certificates, routes};
+use super::{Settings, backends, certificates, global, routes};
 use crate::cluster::{Kind, Map, ObjectName, ObjectRef, Origin, Snapshot};
-use crate::model::{BackendName, Global, Model, RouteKey, Table, Touched};
-use crate::options::{DEFAULT_SERVERS_INCREMENT, SERVERS_INCREMENT, SSL_REDIRECT};
+use crate::model::{BackendName, Global, Model, Policy, RouteKey, Table, Touched};
+use crate::options::{DEFAULT_SERVERS_INCREMENT, Layer, Layers};
 use crate::problem::Problem;
 
 /// Keeps the model up to the snapshot.
 #[derive(Debug)]
 pub struct Translator {
     settings: Settings,
-    options: ConfigOptions,
+    /// The ConfigMap.
+    config: Layer,
+    /// The policy of paths without keys of their own.
+    plain: Arc<Policy>,
+    /// Global settings but for what routes need.
+    global: Global,
+    /// Backends that global settings need (TCP services), and the Services that they look at.
+    global_targets: Vec<Target>,
+    global_services: BTreeSet<ObjectName>,
+    /// How many controllers share the traffic.
+    replicas: u32,
+    ledger: Ledger,
     table: Table,
     pub(super) index: Index,
     model: Model,
@@ -45,17 +59,17 @@ pub struct Update {
 impl Translator {
     /// A translator that has not seen anything yet.
     pub fn new(settings: Settings) -> Self {
-        let options = ConfigOptions::default();
-        let model = Model {
-            global: Arc::new(global_of(&settings, &options)),
-            backends: Map::default(),
-            routes: Map::default(),
-            certificates: Map::default(),
-            default_certificate: settings.fallback_certificate.clone(),
-        };
+        let global = Global::new(settings.listeners.clone(), DEFAULT_SERVERS_INCREMENT);
+        let model = Model::new(global.clone(), settings.fallback_certificate.clone());
         Self {
             settings,
-            options,
+            config: Layer::default(),
+            plain: Arc::default(),
+            global,
+            global_targets: Vec::new(),
+            global_services: BTreeSet::new(),
+            replicas: 1,
+            ledger: Ledger::default(),
             table: Table::ingress(),
             index: Index::default(),
             model,
@@ -81,7 +95,7 @@ impl Translator {
         let mut update = Update::default();
         let mut dirty = Dirty::default();
         if self.started {
-            self.read_changes(snapshot, changed, &mut dirty, &mut update.touched);
+            self.read_changes(snapshot, changed, &mut dirty);
         } else {
             self.started = true;
             update.touched.global = true;
@@ -91,27 +105,25 @@ impl Translator {
                 dirty.secrets.insert(secret);
             }
             self.serves_unnamed = serves_unnamed(snapshot, &self.settings);
-            self.read_config_map(snapshot, &mut dirty, &mut update.touched);
+            self.replicas = self.replicas_in(snapshot);
+            self.read_config_map(snapshot, &mut dirty);
             for name in snapshot.ingresses.keys() {
                 self.read_ingress(name, snapshot, &mut dirty);
             }
         }
         self.compute_certificates(snapshot, &mut dirty, &mut update);
         self.compute_routes(snapshot, &mut dirty, &mut update.touched);
+        self.settle_secrets(&mut update);
+        self.ledger.settle(&mut self.model, &mut update.touched);
+        self.settle_global(&mut update.touched);
         self.compute_backends(snapshot, dirty.backends, &mut update.touched);
         (update.problems_added, update.problems_gone) = self.book.take_difference();
         update
     }
 
-    fn read_changes(
-        &mut self,
-        snapshot: &Snapshot,
-        changed: &BTreeSet<ObjectRef>,
-        dirty: &mut Dirty,
-        touched: &mut Touched,
-    ) {
+    fn read_changes(&mut self, snapshot: &Snapshot, changed: &BTreeSet<ObjectRef>, dirty: &mut Dirty) {
         let mut ingresses: BTreeSet<ObjectName> = BTreeSet::new();
-        let mut classes_changed = false;
+        let (mut classes_changed, mut config_changed) = (false, false);
         for ObjectRef { kind, name } in changed {
             match kind {
                 Kind::Ingress => {
@@ -130,20 +142,27 @@ impl Translator {
                     if self.settings.default_backend.as_ref().is_some_and(|(service, _)| service == name) {
                         dirty.routes.insert(RouteKey::default_of(self.table.clone()));
                     }
+                    config_changed |= self.global_services.contains(name);
                 }
                 Kind::EndpointSlice => {
+                    if self.settings.publish_service.as_ref() == Some(name) {
+                        let replicas = self.replicas_in(snapshot);
+                        config_changed |= std::mem::replace(&mut self.replicas, replicas) != replicas;
+                    }
                     dirty.backends.extend(self.index.backends_of.get(name).into_iter().flatten().cloned());
                 }
                 Kind::Secret => {
                     if self.index.secrets.contains_key(name) {
                         dirty.secrets.insert(name.clone());
                     }
-                }
-                Kind::ConfigMap => {
-                    if self.settings.config_map.as_ref() == Some(name) {
-                        self.read_config_map(snapshot, dirty, touched);
+                    for reader in self.ledger.readers_of(name) {
+                        match reader {
+                            Unit::Route(key) => _ = dirty.routes.insert(key.clone()),
+                            _ => config_changed = true,
+                        }
                     }
                 }
+                Kind::ConfigMap => config_changed |= self.settings.config_maps().contains(name),
                 Kind::File | Kind::Flag => {}
             }
         }
@@ -153,6 +172,9 @@ impl Translator {
                 self.serves_unnamed = serves;
                 ingresses.extend(self.index.by_class.get(&None).into_iter().flatten().cloned());
             }
+        }
+        if config_changed {
+            self.read_config_map(snapshot, dirty);
         }
         for name in ingresses {
             self.read_ingress(&name, snapshot, dirty);
@@ -202,26 +224,89 @@ impl Translator {
         }
     }
 
-    fn read_config_map(&mut self, snapshot: &Snapshot, dirty: &mut Dirty, touched: &mut Touched) {
-        let mut options = ConfigOptions::default();
-        let mut problems = Vec::new();
+    /// Reads everything that is not about one path: the ConfigMaps, and what they refer to.
+    fn read_config_map(&mut self, snapshot: &Snapshot, dirty: &mut Dirty) {
         let config_map = self.settings.config_map.as_ref().and_then(|name| snapshot.config_maps.get(name));
-        if let Some(config_map) = config_map {
-            let origin = Origin::object(Kind::ConfigMap, config_map.name.clone());
-            let redirect = SSL_REDIRECT.in_config_map(&config_map.data);
-            let slots = SERVERS_INCREMENT.in_config_map(&config_map.data);
-            problems.extend(redirect.invalid.iter().chain(&slots.invalid).map(|i| value_problem(&origin, i)));
-            options = ConfigOptions { ssl_redirect: redirect.value, server_slots: slots.value };
+        let (config, findings) = match config_map {
+            Some(config_map) => Layer::of_config_map(&config_map.data),
+            None => Default::default(),
+        };
+        let mut notes = Notes::default();
+        if let Some(name) = &self.settings.config_map {
+            let origin = Origin::object(Kind::ConfigMap, name.clone());
+            notes.problems.extend(findings.iter().map(|finding| entry_problem(&origin, finding)));
         }
-        self.book.set(Unit::ConfigMap, problems);
-        if options.ssl_redirect != self.options.ssl_redirect {
-            dirty.routes.extend(self.index.claims.keys().cloned());
+        let none = Layer::default();
+        let inputs = routes::Inputs {
+            index: &self.index,
+            snapshot,
+            settings: &self.settings,
+            config: &config,
+            plain: &self.plain,
+            replicas: self.replicas,
+        };
+        let layers = Layers { service: &none, ingress: &none, config: &config };
+        let plain = policy_of(&inputs.context(layers, None), &mut notes);
+        let context = global::Context { inputs: routes::Inputs { plain: &plain, ..inputs } };
+        let read = global::global_of(&context, &plain, &mut notes);
+
+        for target in &read.targets {
+            self.index.acquire(target, dirty);
         }
-        self.options = options;
-        let global = global_of(&self.settings, &self.options);
+        for target in std::mem::replace(&mut self.global_targets, read.targets) {
+            self.index.release(&target.name(), dirty);
+        }
+        self.global_services = read.services;
+        self.global = read.global;
+        self.plain = plain;
+        self.config = config;
+        // Any key may be one that paths fall back to; this is rare and costs about as much as a restart.
+        dirty.routes.extend(self.index.claims.keys().cloned());
+        dirty.routes.insert(RouteKey::default_of(self.table.clone()));
+        self.ledger.set(&Unit::ConfigMap, notes.clone());
+        self.book.set(Unit::ConfigMap, notes.problems);
+    }
+
+    /// How many controllers share the traffic: the endpoints of the Service that publishes them.
+    fn replicas_in(&self, snapshot: &Snapshot) -> u32 {
+        let Some(service) = &self.settings.publish_service else { return 1 };
+        let ready: BTreeSet<_> = snapshot
+            .slices_of(service)
+            .flat_map(|slice| &slice.endpoints)
+            .filter(|endpoint| endpoint.ready && !endpoint.terminating)
+            .map(|endpoint| endpoint.address)
+            .collect();
+        u32::try_from(ready.len()).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// Global settings with what routes need of them.
+    fn settle_global(&mut self, touched: &mut Touched) {
+        let mut global = self.global.clone();
+        global.needs = self.ledger.needs().cloned().collect();
         if global != *self.model.global {
             self.model.global = Arc::new(global);
             touched.global = true;
+        }
+    }
+
+    /// Who reads Secrets changed: which of them matter now.
+    fn settle_secrets(&mut self, update: &mut Update) {
+        let (read_before, used_before) =
+            (self.ledger.take_secrets(), std::mem::take(&mut self.index.secrets_before));
+        let touched: BTreeSet<&ObjectName> = read_before.keys().chain(used_before.keys()).collect();
+        for secret in touched {
+            let was_read = read_before.get(secret).copied().unwrap_or_else(|| self.ledger.reads(secret));
+            let known = self.index.secrets.get(secret);
+            let was_used = was_read || used_before.get(secret).copied().unwrap_or(known.is_some());
+            let is_used = known.is_some_and(|used| used.is_default || !used.users.is_empty());
+            if !is_used {
+                self.index.secrets.remove(secret);
+            }
+            match (was_used, is_used || self.ledger.reads(secret)) {
+                (false, true) => update.secrets_added.insert(secret.clone()),
+                (true, false) => update.secrets_released.insert(secret.clone()),
+                _ => false,
+            };
         }
     }
 
@@ -233,18 +318,6 @@ impl Translator {
         for host in std::mem::take(&mut dirty.tls_hosts) {
             let problems = certificates::elect(&host, &mut self.index, dirty);
             self.book.set(Unit::TlsHost(host), problems);
-        }
-        for (secret, was_used) in std::mem::take(&mut self.index.secrets_before) {
-            let is_used =
-                self.index.secrets.get(&secret).is_some_and(|used| used.is_default || !used.users.is_empty());
-            if !is_used {
-                self.index.secrets.remove(&secret);
-            }
-            match (was_used, is_used) {
-                (false, true) => update.secrets_added.insert(secret),
-                (true, false) => update.secrets_released.insert(secret),
-                _ => false,
-            };
         }
         for secret in std::mem::take(&mut dirty.certificates) {
             let wanted = certificates::compute(&secret, &self.index);
@@ -263,16 +336,30 @@ impl Translator {
 
     fn compute_routes(&mut self, snapshot: &Snapshot, dirty: &mut Dirty, touched: &mut Touched) {
         for key in std::mem::take(&mut dirty.routes) {
-            let wanted = routes::compute(&key, &self.index, snapshot, &self.settings, &self.options);
-            self.book.set(Unit::Route(key.clone()), wanted.problems);
-            let old: Vec<BackendName> = (self.model.routes.get(&key).into_iter())
+            let inputs = routes::Inputs {
+                index: &self.index,
+                snapshot,
+                settings: &self.settings,
+                config: &self.config,
+                plain: &self.plain,
+                replicas: self.replicas,
+            };
+            let mut wanted = routes::compute(&key, &inputs);
+            let unit = Unit::Route(key.clone());
+            let problems = std::mem::take(&mut wanted.notes.problems);
+            self.ledger.set(&unit, wanted.notes);
+            self.book.set(unit, problems);
+            let old: BTreeSet<BackendName> = (self.model.routes.get(&key).into_iter())
                 .flat_map(|route| &route.candidates)
                 .flat_map(|candidate| &candidate.split)
                 .map(|share| share.backend.clone())
                 .collect();
             // In this order, so that a backend that stays is not taken down in between.
-            if let Some(target) = &wanted.target {
-                self.index.acquire(target, dirty);
+            let mut acquired = BTreeSet::new();
+            for target in &wanted.targets {
+                if acquired.insert(target.name()) {
+                    self.index.acquire(target, dirty);
+                }
             }
             for name in &old {
                 self.index.release(name, dirty);
@@ -294,13 +381,6 @@ impl Translator {
                 touched.backends.insert(name);
             }
         }
-    }
-}
-
-fn global_of(settings: &Settings, options: &ConfigOptions) -> Global {
-    Global {
-        listeners: settings.listeners.clone(),
-        server_slots: options.server_slots.unwrap_or(DEFAULT_SERVERS_INCREMENT),
     }
 }
 

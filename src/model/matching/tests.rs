@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use super::*;
-use crate::cluster::{Kind, Map, ObjectName, Origin};
+use crate::cluster::{Kind, ObjectName, Origin};
 use crate::model::{Global, Listeners, Route};
 
 fn model(routes: impl IntoIterator<Item = Route>) -> Model {
@@ -16,13 +16,8 @@ fn model(routes: impl IntoIterator<Item = Route>) -> Model {
         stats: 1024,
         healthz: 1042,
     };
-    Model {
-        global: Arc::new(Global { listeners, server_slots: 10 }),
-        backends: Map::default(),
-        routes: routes.into_iter().map(|route| (route.key.clone(), Arc::new(route))).collect(),
-        certificates: Map::default(),
-        default_certificate: bytes::Bytes::new(),
-    }
+    let routes = routes.into_iter().map(|route| (route.key.clone(), Arc::new(route))).collect();
+    Model { routes, ..Model::new(Global::new(listeners, 10), bytes::Bytes::new()) }
 }
 
 fn candidate(conditions: &[Condition], filters: &[Filter], split: &[(u32, &str)]) -> Candidate {

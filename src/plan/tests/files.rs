@@ -10,7 +10,11 @@ fn written(texts: &Texts) -> BTreeMap<FileId, Bytes> {
 }
 
 fn read(files: &BTreeMap<FileId, Bytes>) -> Result<Parsed, ParseError> {
-    Texts::parse(|id| files.get(id).cloned())
+    let lists = files.keys().filter_map(|id| match id {
+        FileId::List(name) => Some(name.clone()),
+        _ => None,
+    });
+    Texts::parse(|id| files.get(id).cloned(), lists)
 }
 
 /// These texts, written and read back.
@@ -36,7 +40,7 @@ fn the_generation_is_about_what_only_a_reload_changes() {
     add_certificate(&mut model, certificate("ns/a", Bytes::from_static(b"1"), &["a.test"]));
     assert_eq!(rendered("3.2", &model, &Texts::default()).generation(), before);
     let mut least = web(&[("10.0.0.2", ServerState::Active)]);
-    least.policy.balance = Balance::LeastConn;
+    least_conn(&mut least);
     add_backend(&mut model, least);
     assert_ne!(rendered("3.2", &model, &Texts::default()).generation(), before);
 }

@@ -15,7 +15,8 @@ pub(super) struct Simulated {
     main: Arc<str>,
     backends: BTreeMap<BackendName, BackendText>,
     maintenance: BTreeSet<(BackendName, Arc<str>)>,
-    maps: [BTreeMap<Arc<str>, Arc<str>>; 2],
+    maps: [BTreeMap<Arc<str>, Arc<str>>; MapId::ALL.len()],
+    lists: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
     store: BTreeMap<Arc<str>, [u8; 32]>,
     list: Vec<(Arc<str>, Arc<str>)>,
 }
@@ -33,11 +34,15 @@ impl Simulated {
                 .iter()
                 .map(|(name, text)| {
                     let servers = text.servers.clone();
-                    (name.clone(), BackendText { header: text.own_header().into(), servers })
+                    (
+                        name.clone(),
+                        BackendText { header: text.own_header().into(), servers, assets: Vec::new() },
+                    )
                 })
                 .collect(),
             maintenance: BTreeSet::new(),
             maps: if maps { MapId::ALL.map(|id| pairs(texts.map(id))) } else { Default::default() },
+            lists: texts.lists.iter().map(|(name, list)| (name.clone(), list.as_ref().clone())).collect(),
             store: BTreeMap::new(),
             list: Vec::new(),
         };
@@ -99,15 +104,21 @@ impl Simulated {
                 *text = format!("{socket}{rest}").into();
             }
             Command::AddMapEntry { map, key, value } => {
-                self.check_value(&value);
+                self.check_value(map, &value);
                 assert!(self.map(map).insert(key, value).is_none(), "exists: {command:?}");
             }
             Command::SetMapEntry { map, key, value } => {
-                self.check_value(&value);
+                self.check_value(map, &value);
                 assert!(self.map(map).insert(key, value).is_some(), "unknown: {command:?}");
             }
             Command::DeleteMapEntry { map, key } => {
                 assert!(self.map(map).remove(&key).is_some(), "unknown: {command:?}");
+            }
+            Command::AddPattern { list, pattern } => {
+                assert!(self.list(&list).insert(pattern), "exists: {command:?}");
+            }
+            Command::DeletePattern { list, pattern } => {
+                assert!(self.list(&list).remove(&pattern), "unknown: {command:?}");
             }
             Command::AddCertificate { file, pem } => {
                 assert!(self.store.insert(file, digest(&pem)).is_none(), "exists: {command:?}");
@@ -159,8 +170,12 @@ impl Simulated {
         &mut self.maps[id as usize]
     }
 
-    fn check_value(&self, value: &str) {
-        for name in value.split('|').filter(|name| *name != "-") {
+    fn list(&mut self, file: &str) -> &mut BTreeSet<Arc<str>> {
+        self.lists.get_mut(file).expect("a list that is loaded")
+    }
+
+    fn check_value(&self, map: MapId, value: &str) {
+        for name in map.backends_in(value).filter(|name| *name != "-") {
             let fixed = self.main.contains(&format!("backend {name} "));
             let fixed = fixed || self.main.contains(&format!("backend {name}\n"));
             assert!(fixed || self.backends.contains_key(&BackendName::parsed(name)), "no backend {name}");

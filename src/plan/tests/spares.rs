@@ -129,7 +129,7 @@ fn later_changes_reach_the_spare_that_stands_in() {
     assert_same_answers(&running, &wanted);
     // Its settings change: that needs a reload, and until then everything stays as it is.
     let mut least = backend("ns/s1", 80, &[]);
-    least.policy.balance = Balance::LeastConn;
+    least_conn(&mut least);
     add_backend(&mut changed, least);
     let plan = to(&running, &changed);
     assert_eq!(plan.reload, [ReloadReason::BackendChanged(name)]);
@@ -162,7 +162,7 @@ fn when_all_spares_are_taken_a_reload_gives_everybody_a_name() {
     assert_eq!(plan.reload, [new(65), new(66)]);
     adopt(&mut running, &plan);
     assert_eq!(taken(&running).len(), 64);
-    assert_eq!(running.prefix.size(), 64);
+    assert_eq!(running.map(MapId::Prefix).size(), 64);
     // 1.test moves to a Service that must wait: its old one is answering until then, although nobody wants it.
     let mut moved = services(2..=66);
     let target = BackendName::parsed("ns_s65_80");
@@ -178,7 +178,7 @@ fn when_all_spares_are_taken_a_reload_gives_everybody_a_name() {
 fn another_shape_and_older_haproxies_need_a_reload() {
     let mut model = empty();
     let mut least = web(&[("10.0.0.1", ServerState::Active)]);
-    least.policy.balance = Balance::LeastConn;
+    least_conn(&mut least);
     add_backend(&mut model, least);
     let running = rendered(BRANCH, &empty(), &Texts::default());
     assert_eq!(labels(&to(&running, &model)), ["new-backend"]);

@@ -21,13 +21,12 @@ pub(crate) fn empty() -> Model {
         stats: 1024,
         healthz: 1042,
     };
-    Model {
-        global: Arc::new(Global { listeners, server_slots: 10 }),
-        backends: crate::cluster::Map::default(),
-        routes: crate::cluster::Map::default(),
-        certificates: crate::cluster::Map::default(),
-        default_certificate: Bytes::from_static(b"default\n"),
-    }
+    Model::new(Global::new(listeners, 10), Bytes::from_static(b"default\n"))
+}
+
+/// Another policy than the plain one.
+pub(crate) fn least_conn(backend: &mut Backend) {
+    backend.policy = Arc::new(Policy { balance: Balance::LeastConn, ..Policy::default() });
 }
 
 pub(crate) fn server(address: &str, port: u16, state: ServerState) -> Server {
@@ -43,7 +42,7 @@ pub(crate) fn backend(service: &str, port: u16, servers: &[Server]) -> Backend {
     Backend {
         name: BackendName::service(&name, port),
         origin: Origin::object(Kind::Service, name).at(format!("port {port}")),
-        policy: Policy::default(),
+        policy: Arc::default(),
         servers: servers.iter().map(|s| (s.key, s.clone())).collect(),
     }
 }
@@ -97,21 +96,6 @@ pub(crate) fn add_certificate(model: &mut Model, certificate: Certificate) {
 }
 
 /// Everything that differs between two models, as a translation would say.
-pub(crate) fn touched(a: &Model, b: &Model) -> Touched {
-    fn keys<K: Ord + Clone, V: PartialEq>(
-        a: &crate::cluster::Map<K, V>,
-        b: &crate::cluster::Map<K, V>,
-    ) -> std::collections::BTreeSet<K> {
-        a.keys().chain(b.keys()).filter(|k| a.get(*k) != b.get(*k)).cloned().collect()
-    }
-    Touched {
-        global: a.global != b.global || a.default_certificate != b.default_certificate,
-        backends: keys(&a.backends, &b.backends),
-        routes: keys(&a.routes, &b.routes),
-        certificates: keys(&a.certificates, &b.certificates),
-    }
-}
-
 fn any_backend() -> impl Strategy<Value = Backend> {
     let address = prop_oneof!["10\\.0\\.0\\.[1-9]", "2001:db8::[1-9]"];
     let state = prop_oneof![4 => Just(ServerState::Active), 1 => Just(ServerState::Draining)];
@@ -121,7 +105,7 @@ fn any_backend() -> impl Strategy<Value = Backend> {
         let servers: Vec<Server> = servers.into_iter().map(|((a, p), state)| server(&a, p, state)).collect();
         let mut backend = backend(&format!("{namespace}/{name}"), port, &servers);
         if least {
-            backend.policy.balance = Balance::LeastConn;
+            least_conn(&mut backend);
         }
         backend
     })

@@ -19,23 +19,17 @@ pub(super) fn name(text: &str) -> ObjectName {
 }
 
 pub(super) fn settings() -> Settings {
+    let listeners = Listeners {
+        ipv4: Some(Ipv4Addr::UNSPECIFIED),
+        ipv6: None,
+        http: Some(8080),
+        https: Some(8443),
+        stats: 1024,
+        healthz: 1042,
+    };
     Settings {
-        controller_class: CONTROLLER.to_owned(),
-        ingress_class: None,
-        empty_ingress_class: false,
-        default_backend: None,
-        default_certificate: None,
-        fallback_certificate: Bytes::from_static(b"fallback"),
         config_map: Some(name("outrigger/config")),
-        listeners: Listeners {
-            ipv4: Some(Ipv4Addr::UNSPECIFIED),
-            ipv6: None,
-            http: Some(8080),
-            https: Some(8443),
-            stats: 1024,
-            healthz: 1042,
-        },
-        loopback_endpoints: false,
+        ..Settings::new(CONTROLLER, listeners, Bytes::from_static(b"fallback"))
     }
 }
 

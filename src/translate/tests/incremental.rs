@@ -162,21 +162,6 @@ fn some_settings() -> impl Strategy<Value = Settings> {
     )
 }
 
-/// Keys whose values differ.
-fn difference<K: Ord + Clone, V: PartialEq>(a: &Map<K, Arc<V>>, b: &Map<K, Arc<V>>) -> BTreeSet<K> {
-    let keys: BTreeSet<&K> = a.keys().chain(b.keys()).collect();
-    keys.into_iter().filter(|key| a.get(key) != b.get(key)).cloned().collect()
-}
-
-fn touched(before: &Model, after: &Model) -> Touched {
-    Touched {
-        global: before.global != after.global || before.default_certificate != after.default_certificate,
-        backends: difference(&before.backends, &after.backends),
-        routes: difference(&before.routes, &after.routes),
-        certificates: difference(&before.certificates, &after.certificates),
-    }
-}
-
 fn problems(translator: &Translator) -> BTreeSet<Problem> {
     translator.problems().cloned().collect()
 }
@@ -234,7 +219,7 @@ proptest! {
             let update = translator.update(&snapshot, &changed);
 
             assert_same(&translator, &full(&settings, &snapshot))?;
-            let mut expected = touched(&model, translator.model());
+            let mut expected = Touched::between(&model, translator.model());
             expected.global |= std::mem::take(&mut first);
             let now = problems(&translator);
             let referred_now = referred(&translator, &snapshot, &settings);

@@ -27,10 +27,11 @@ async fn entries_are_added_changed_and_deleted() {
             worker.run(&command).await.unwrap_or_else(|error| panic!("{branch}: {command:?}: {error}"));
         }
         let running = worker.running().await.unwrap();
-        let exact: Vec<(&str, &str)> = running.exact.iter().map(|(key, value)| (&**key, &**value)).collect();
+        let exact: Vec<(&str, &str)> =
+            running.maps[&MapId::Exact].iter().map(|(key, value)| (&**key, &**value)).collect();
         assert_eq!(exact, [("/a", "c"), ("/known", "backend")], "{branch}: the comment line is no entry");
-        assert_eq!(running.prefix.len(), 1);
-        assert_eq!(&*running.prefix["/p/"], "c");
+        assert_eq!(running.maps[&MapId::Prefix].len(), 1);
+        assert_eq!(&*running.maps[&MapId::Prefix]["/p/"], "c");
     }
 }
 
@@ -75,9 +76,13 @@ async fn keys_and_values_arrive_as_they_are() {
         }
         let running = worker.running().await.unwrap();
         for (n, text) in texts.iter().enumerate() {
-            assert_eq!(running.exact.get(&*format!("/{n}")).map(AsRef::as_ref), Some(*text), "{branch}");
+            assert_eq!(
+                running.maps[&MapId::Exact].get(&*format!("/{n}")).map(AsRef::as_ref),
+                Some(*text),
+                "{branch}"
+            );
         }
-        assert_eq!(running.exact.len(), texts.len() + 1);
+        assert_eq!(running.maps[&MapId::Exact].len(), texts.len() + 1);
         // As keys; a space cannot be told from the end of the key when reading back, so those go by deletion alone.
         for text in texts {
             let key: Arc<str> = format!("/k{text}").into();

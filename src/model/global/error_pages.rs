@@ -1,0 +1,5 @@
+//! Error pages of users.
+
+/// Error pages by status.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ErrorPages {}

@@ -1,0 +1,5 @@
+//! Statistics page and exporter.
+
+/// Statistics settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stats {}

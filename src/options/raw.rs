@@ -1,0 +1,6 @@
+//! Raw configuration: snippets.
+
+use super::Family;
+
+/// The keys of this file.
+pub(super) static KEYS: Family = &[];

@@ -1,0 +1,6 @@
+//! TLS towards clients.
+
+use super::Family;
+
+/// The keys of this file.
+pub(super) static KEYS: Family = &[];

@@ -1,0 +1,8 @@
+//! HAProxy as a process: connections, threads.
+
+use super::Context;
+use crate::model::Global;
+use crate::translate::notes::Notes;
+
+/// Reads the keys of this family.
+pub(super) fn read(_context: &Context<'_>, _global: &mut Global, _notes: &mut Notes) {}
