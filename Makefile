@@ -19,6 +19,7 @@ example:
 
 test: parts
 	source scripts/parts/env.sh; cargo test --workspace --locked
+	source scripts/parts/env.sh; cargo test --test matrix --locked -- --nocapture
 
 # --bench '*': the benchmarks alone; without it cargo also builds every unit test in release mode to run none of them
 bench:

@@ -18,6 +18,8 @@
 mod support;
 
 mod arch;
+mod bad_input;
+mod cases;
 mod cli;
 mod cluster;
 mod endpoints;

@@ -5,6 +5,8 @@ pub(crate) mod bed;
 pub(crate) mod branch;
 pub(crate) mod certificates;
 pub(crate) mod client;
+#[path = "../support/config_input.rs"]
+pub(crate) mod config_input;
 pub(crate) mod echo;
 pub(crate) mod load;
 pub(crate) mod manifests;

@@ -176,6 +176,7 @@ on_every_branch!(clear_text_is_redirected_to_https_without_a_port, |bed| async m
     );
     bed.until_name("foo.bar", "/", "echo").await;
     assert_eq!(bed.worker().await, worker, "no reload was needed");
+    bed.proves(&["ssl-redirect"]);
 });
 
 on_every_branch!(
