@@ -1,6 +1,7 @@
 //! The pure core at 1,000 and 10,000 Ingresses: what an update costs in CPU, without any edge.
 //!
 //! Each Ingress has one host and one path and a Service of its own with 3 endpoints. `cargo bench --bench core [SIZE…]`.
+//! A second table has the same cluster where every other Ingress uses five keys.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on ends")]
 #![allow(clippy::print_stdout, reason = "its output is the table")]
 
@@ -28,6 +29,8 @@ const ROUNDS: usize = 501;
 const PODS: u32 = 0x0A_C8_00_00;
 /// The CPU for one endpoint change at the largest size may be this many times that at the smallest.
 const ALLOWED: f64 = 2.0;
+/// The same for a cluster where half of the Ingresses use five keys, beside the plain one.
+const ALLOWED_WITH_KEYS: f64 = 3.0;
 
 fn main() {
     // cargo adds `--bench`.
@@ -58,12 +61,34 @@ fn main() {
         let verdict = if ratio <= ALLOWED { "PASS" } else { "over" };
         println!("{name}: {ratio:.2} times as much (at most {ALLOWED}): {verdict}");
     }
+    keys(*sizes.last().unwrap());
+}
+
+/// Five keys on every other Ingress: what a full translation and rendering takes beside the plain cluster, the median of some.
+fn keys(size: usize) {
+    let full = |ingress: fn(usize) -> Object| {
+        let rounds = (0..5).map(|_| {
+            let rows = World::new().cold(size, ingress);
+            rows[1].1 + rows[2].1
+        });
+        median(rounds.collect())
+    };
+    let (plain, keyed) = (full(plain), full(every_other_with_keys));
+    let ratio = keyed.as_secs_f64() / plain.as_secs_f64();
+    let verdict = if ratio <= ALLOWED_WITH_KEYS { "PASS" } else { "over" };
+    println!("\n| {size} Ingresses, translate + render | µs |\n|---|---|");
+    println!("| plain | {:.1} |\n| half of them with five keys | {:.1} |", micros(plain), micros(keyed));
+    println!("with keys: {ratio:.2} times as much (at most {ALLOWED_WITH_KEYS}): {verdict}");
+}
+
+fn micros(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e6
 }
 
 /// The rows of one size.
 fn column(size: usize) -> Vec<(&'static str, Duration)> {
     let mut world = World::new();
-    let mut rows = world.cold(size);
+    let mut rows = world.cold(size, plain);
 
     // Everything runs now. From here on one object changes at a time.
     let changes =
@@ -110,7 +135,7 @@ impl World {
     }
 
     /// From nothing to everything.
-    fn cold(&mut self, size: usize) -> Vec<(&'static str, Duration)> {
+    fn cold(&mut self, size: usize, ingress: fn(usize) -> Object) -> Vec<(&'static str, Duration)> {
         let class = IngressClass {
             name: "outrigger".into(),
             created: 0,
@@ -121,7 +146,7 @@ impl World {
             (Kind::IngressClass, vec![Object::IngressClass(class)]),
             (Kind::Service, (0..size).map(service).collect()),
             (Kind::EndpointSlice, (0..size).map(|index| slice(index, [0, 1, 2])).collect()),
-            (Kind::Ingress, (0..size).map(|index| ingress(&format!("i-{index}"), index)).collect()),
+            (Kind::Ingress, (0..size).map(ingress).collect()),
         ];
         let mut changed = BTreeSet::new();
         let start = Instant::now();
@@ -241,6 +266,29 @@ fn slice(index: usize, pods: [u32; 3]) -> Object {
         ports: vec![EndpointPort { name: Some("http".into()), port: 8080 }],
         endpoints: endpoints.to_vec(),
     })
+}
+
+fn plain(index: usize) -> Object {
+    ingress(&format!("i-{index}"), index)
+}
+
+/// Five keys that tenants use most, with values of their own.
+fn every_other_with_keys(index: usize) -> Object {
+    let mut object = plain(index);
+    if let Object::Ingress(ingress) = &mut object
+        && index % 2 == 1
+    {
+        let keys = [
+            ("path-rewrite", "/app".to_owned()),
+            ("request-set-header", format!("X-Tenant t-{index}")),
+            ("timeout-server", "30s".to_owned()),
+            ("allow-list", "10.0.0.0/8,192.0.2.7".to_owned()),
+            ("rate-limit-requests", "100".to_owned()),
+        ];
+        let annotations = keys.map(|(key, value)| (format!("haproxy.org/{key}").into(), value.into()));
+        ingress.annotations = annotations.into_iter().collect();
+    }
+    object
 }
 
 /// An Ingress with one host and one path to a Service.
