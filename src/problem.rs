@@ -51,6 +51,8 @@ pub enum Code {
     ManifestInvalid,
     /// An API version that Kubernetes has removed.
     ApiVersionRemoved,
+    /// A custom resource of another controller: it has no effect.
+    CustomResourceIgnored,
     /// A port that HAProxy could not bind.
     PortUnavailable,
     /// HAProxy refused the configuration; the last good one runs.
@@ -80,6 +82,7 @@ impl Code {
             Self::ManifestConflict => "manifest-conflict",
             Self::ManifestInvalid => "manifest-invalid",
             Self::ApiVersionRemoved => "api-version-removed",
+            Self::CustomResourceIgnored => "custom-resource-ignored",
             Self::PortUnavailable => "port-unavailable",
             Self::ConfigurationRefused => "configuration-refused",
             Self::WatchRefused => "watch-refused",

@@ -3,6 +3,7 @@
 //! Files are looked at (`stat`), not subscribed to: it works on every file system and in every container, and one look at a
 //! folder of a few hundred files costs well under a millisecond.
 
+mod custom;
 mod document;
 mod shelf;
 #[cfg(test)]

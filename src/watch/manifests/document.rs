@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_saphyr::{DefaultMessageFormatter, MessageFormatter, Options, Spanned};
 
+use super::custom;
 use crate::cluster::{Object, Origin};
 use crate::problem::{Code, Problem, Severity};
 use crate::watch::convert::Convert;
@@ -151,18 +152,20 @@ impl Parsed {
             ("v1", "Secret") => content.object::<core::Secret>()?,
             ("v1", "ConfigMap") => content.object::<core::ConfigMap>()?,
             _ => {
-                match removed(version, kind) {
-                    Some(hint) => self.problems.push(Problem {
-                        origin: origin.clone(),
-                        code: Code::ApiVersionRemoved,
-                        severity: Severity::Error,
-                        message: format!(
-                            "{}:{}: Kubernetes has removed `{version}` of {kind}",
-                            place.0, place.1
-                        ),
-                        hint: hint.to_owned(),
-                    }),
-                    None => self.skip(kind),
+                let (row, column) = place;
+                let mut problem = |code, message: String, hint: &str| {
+                    let (origin, severity, hint) = (origin.clone(), Severity::Error, hint.to_owned());
+                    self.problems.push(Problem { origin, code, severity, message, hint });
+                };
+                if let Some(hint) = removed(version, kind) {
+                    let message = format!("{row}:{column}: Kubernetes has removed `{version}` of {kind}");
+                    problem(Code::ApiVersionRemoved, message, hint);
+                } else if let Some(hint) = custom::instead(version, kind) {
+                    let message =
+                        format!("{row}:{column}: custom resource `{kind}` of `{version}` has no effect");
+                    problem(Code::CustomResourceIgnored, message, hint);
+                } else {
+                    self.skip(kind);
                 }
                 return Ok(());
             }
