@@ -14,7 +14,8 @@ use super::build::{
 };
 use super::show;
 use crate::cluster::{Change, Kind, Map, Object, ObjectName, ObjectRef, Service, Snapshot};
-use crate::model::{BackendName, Model, Touched};
+use crate::model::{BackendName, Touched};
+use crate::options::{self, Entry, Scope};
 use crate::problem::Problem;
 use crate::translate::{Settings, Translator, Update};
 
@@ -28,6 +29,26 @@ fn full_name(names: &'static [&'static str]) -> impl Strategy<Value = String> {
     (select(vec!["a", "b"]), select(names)).prop_map(|(namespace, name)| format!("{namespace}/{name}"))
 }
 
+/// Keys that may be written in such an object, with values that mostly mean something: examples, the names of this test's own
+/// Secrets, on and off, nonsense; one key that may be misplaced.
+fn keys_for(scope: Scope, most: usize) -> impl Strategy<Value = Vec<(String, String)>> {
+    let keys: Vec<&'static Entry> = options::keys()
+        .iter()
+        .map(|key| key.entry())
+        .filter(|entry| entry.scopes.contains(&scope) || entry.name == "ssl-redirect")
+        .collect();
+    let prefix = if scope == Scope::ConfigMap { "" } else { "haproxy.org/" };
+    let entry = select(keys).prop_flat_map(move |entry| {
+        let value = prop_oneof![
+            5 => Just(entry.example),
+            2 => select(vec!["a/t0", "b/t1", "t2", "true", "off", "10", "5s"]),
+            1 => Just("maybe\n"),
+        ];
+        (Just(format!("{prefix}{}", entry.name)), value.prop_map(str::to_owned))
+    });
+    vec(entry, 0..=most)
+}
+
 fn an_ingress() -> impl Strategy<Value = Object> {
     let path = (select(&PATHS[..]), select(&TYPES[..]), select(&BACKENDS[..]))
         .prop_map(|(p, t, b)| format!("{p} {t} {b}"));
@@ -37,18 +58,18 @@ fn an_ingress() -> impl Strategy<Value = Object> {
         full_name(&["i0", "i1", "i2"]),
         0i64..3,
         option::weighted(0.3, select(vec!["ours", "other", "gone"])),
-        option::weighted(0.3, select(vec!["true", "off", "maybe"])),
+        keys_for(Scope::Ingress, 3),
         option::weighted(0.3, select(&BACKENDS[..])),
         vec(rule, 0..3),
         vec(tls, 0..3),
     )
-        .prop_map(|(name, created, class, redirect, default, rules, tls)| {
+        .prop_map(|(name, created, class, keys, default, rules, tls)| {
             let mut built = ingress(&name).created(created);
             if let Some(class) = class {
                 built = built.class(class);
             }
-            if let Some(redirect) = redirect {
-                built = built.annotation("haproxy.org/ssl-redirect", redirect);
+            for (key, value) in keys {
+                built = built.annotation(&key, &value);
             }
             if let Some(default) = default {
                 built = built.default_backend(default);
@@ -66,15 +87,16 @@ fn an_ingress() -> impl Strategy<Value = Object> {
 fn a_service() -> impl Strategy<Value = Object> {
     let ports =
         select(vec![vec!["80"], vec!["http=80"], vec!["http=80", "admin=81"], vec!["http=81"], vec![]]);
-    (full_name(&["s0", "s1"]), ports, any::<bool>(), option::weighted(0.1, Just("example.org"))).prop_map(
-        |(name, ports, publish_not_ready, external)| {
+    let keys = keys_for(Scope::Service, 2);
+    (full_name(&["s0", "s1"]), ports, any::<bool>(), option::weighted(0.1, Just("example.org")), keys)
+        .prop_map(|(name, ports, publish_not_ready, external, keys)| {
             Object::Service(Service {
                 publish_not_ready,
+                annotations: keys.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
                 external_name: external.map(Into::into),
                 ..service_with(&name, &ports)
             })
-        },
-    )
+        })
 }
 
 fn a_slice() -> impl Strategy<Value = Object> {
@@ -115,14 +137,9 @@ fn a_class() -> impl Strategy<Value = Object> {
 }
 
 fn a_config_map() -> impl Strategy<Value = Object> {
-    let redirect = option::of(select(vec!["yes", "no", "maybe"]));
-    let slots = option::of(select(vec!["1", "20", "many"]));
-    (redirect, slots).prop_map(|(redirect, slots)| {
-        let pairs: Vec<(&str, &str)> = redirect
-            .map(|value| ("ssl-redirect", value))
-            .into_iter()
-            .chain(slots.map(|value| ("server-slots", value)))
-            .collect();
+    keys_for(Scope::ConfigMap, 4).prop_map(|keys| {
+        let pairs: Vec<(&str, &str)> =
+            keys.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
         config_map(&pairs)
     })
 }
@@ -166,7 +183,7 @@ fn problems(translator: &Translator) -> BTreeSet<Problem> {
     translator.problems().cloned().collect()
 }
 
-/// Secrets that the served Ingresses and the settings refer to, found without any index.
+/// Secrets that `spec.tls` of the served Ingresses and the settings refer to, found without any index.
 fn referred(translator: &Translator, snapshot: &Snapshot, settings: &Settings) -> BTreeSet<ObjectName> {
     let served = snapshot.ingresses.values().filter(|ingress| {
         let listed = translator.index.ingresses.get(&ingress.name);
@@ -184,9 +201,14 @@ fn referred(translator: &Translator, snapshot: &Snapshot, settings: &Settings) -
 }
 
 fn full(settings: &Settings, snapshot: &Snapshot) -> Translator {
+    full_with_secrets(settings, snapshot).0
+}
+
+/// The translator, and the Secrets that matter to it.
+fn full_with_secrets(settings: &Settings, snapshot: &Snapshot) -> (Translator, BTreeSet<ObjectName>) {
     let mut translator = Translator::new(settings.clone());
-    translator.update(snapshot, &BTreeSet::new());
-    translator
+    let secrets = translator.update(snapshot, &BTreeSet::new()).secrets_added;
+    (translator, secrets)
 }
 
 fn assert_same(incremental: &Translator, full: &Translator) -> Result<(), TestCaseError> {
@@ -218,11 +240,12 @@ proptest! {
             let known = problems(&translator);
             let update = translator.update(&snapshot, &changed);
 
-            assert_same(&translator, &full(&settings, &snapshot))?;
+            let (expected, referred_now) = full_with_secrets(&settings, &snapshot);
+            assert_same(&translator, &expected)?;
+            prop_assert!(referred(&translator, &snapshot, &settings).is_subset(&referred_now));
             let mut expected = Touched::between(&model, translator.model());
             expected.global |= std::mem::take(&mut first);
             let now = problems(&translator);
-            let referred_now = referred(&translator, &snapshot, &settings);
             prop_assert_eq!(update, Update {
                 touched: expected,
                 secrets_added: referred_now.difference(&referred_before).cloned().collect(),
