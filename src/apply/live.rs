@@ -111,7 +111,7 @@ impl Driver {
                 lists.extend(list);
             }
         }
-        if !steps.is_empty() {
+        if !lists.is_empty() {
             files::write(&self.running, &FileId::CrtList, &self.volumes)?;
         }
         for command in lists {

@@ -5,10 +5,11 @@
 //! header, a comment, so the allocation is on disk and is found again by whoever reads the files. It stands for nobody else
 //! until the next reload. That gives every backend its own name, and none is made for that alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{BackendText, Texts, Unit};
+use crate::cluster::Map;
 use crate::model::BackendName;
 
 /// Begins the comment of a spare that stands in.
@@ -97,32 +98,29 @@ fn stand_in(running: &Texts, wanted: &Texts, placed: &mut Texts, name: &BackendN
 /// The spares that run.
 struct Spares {
     /// Backend → the spare that stands for it.
-    taken: BTreeMap<BackendName, BackendName>,
-    free: BTreeSet<BackendName>,
+    taken: Map<BackendName, BackendName>,
+    /// Those that stand for nobody; looked for when the first one is needed.
+    free: Option<BTreeSet<BackendName>>,
 }
 
 impl Spares {
     fn of(running: &Texts) -> Self {
-        let mut spares = Self { taken: BTreeMap::new(), free: BTreeSet::new() };
-        for spare in BackendName::spares() {
-            match running.backends.get(&spare).map(|text| text.stands_for()) {
-                Some(Some(name)) => _ = spares.taken.insert(name, spare),
-                Some(None) => _ = spares.free.insert(spare),
-                None => {}
-            }
-        }
-        spares
+        Self { taken: running.backends.standing().clone(), free: None }
     }
 
     /// The first free spare of the shape of a wanted backend is no longer free.
     fn take(&mut self, running: &Texts, wanted: &Texts, name: &BackendName) -> Option<BackendName> {
         let text = wanted.backends.get(name)?;
+        let is_free = |spare: &BackendName| {
+            running.backends.get(spare).is_some_and(|running| running.stands_for().is_none())
+        };
+        let free = self.free.get_or_insert_with(|| BackendName::spares().filter(is_free).collect());
         let fits = |spare: &&BackendName| {
             running.backends.get(spare).is_some_and(|running| running.has_shape_of(text))
         };
-        let spare = self.free.iter().find(fits)?.clone();
-        self.free.remove(&spare);
-        self.taken.insert(name.clone(), spare.clone());
+        let spare = free.iter().find(fits)?.clone();
+        free.remove(&spare);
+        self.taken.insert_mut(name.clone(), spare.clone());
         Some(spare)
     }
 
