@@ -6,8 +6,10 @@ mod schedule;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use crate::apply::{Driver, Outcome, Timings};
@@ -15,6 +17,7 @@ use crate::cluster::{Kind, ObjectRef, Snapshot};
 use crate::plan::{Plan, Texts, Units, plan};
 use crate::problem::Problem;
 use crate::render::Renderer;
+use crate::report::News;
 use crate::translate::{self, Translator};
 use crate::watch::{Event, Interest, Source};
 use report::Reporter;
@@ -41,6 +44,8 @@ pub struct Settings {
     pub translate: translate::Settings,
     /// Shortest time between two reloads.
     pub reload_interval: Duration,
+    /// Who tells the cluster what was found out.
+    pub news: Option<UnboundedSender<News>>,
 }
 
 /// The controller's state; one task owns all of it.
@@ -88,7 +93,7 @@ pub async fn run(settings: Settings, source: Source, stop: CancellationToken) ->
         refused: None,
         next_sweep: Instant::now(),
         next_look: Instant::now() + LOOK,
-        reporter: Reporter::default(),
+        reporter: Reporter::new(settings.news),
         judges: false,
         updates: 0,
     };
@@ -279,6 +284,9 @@ impl Controller {
             let problems: Vec<Problem> = self.translator.problems().cloned().collect();
             self.reporter.translation(problems, &[], Instant::now());
             self.judges = true;
+        }
+        if update.served_changed {
+            self.reporter.tell(News::Served(Arc::new(self.translator.served().cloned().collect())));
         }
         // If the source is gone, the next receive says so.
         if !update.secrets_released.is_empty() {

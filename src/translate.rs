@@ -67,6 +67,7 @@ pub struct Settings {
 
 /// Which configuration snippets count (`--enable-config-snippets`, `--disable-config-snippets`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches, independent of each other")]
 pub struct SnippetRules {
     /// `global-config-snippet`.
     pub global: bool,

@@ -10,7 +10,6 @@ use crate::translate::SnippetRules;
 
 /// Where objects come from and which of them are served; shared by `run` and `render`.
 #[derive(Debug, Clone, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub struct SourceArgs {
     /// Read manifests (files or folders of YAML) instead of a cluster; they are watched while running.
     #[arg(long, num_args = 1.., value_name = "PATH", help_heading = "Sources", value_hint = clap::ValueHint::AnyPath)]
@@ -172,6 +171,24 @@ pub struct RunArgs {
     /// With --external: how long HAProxy may finish its requests at the end.
     #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = duration, help_heading = "HAProxy")]
     pub grace_period: std::time::Duration,
+    /// Address that Ingresses are reached at, for their status (repeatable) [default: those of --publish-service, else of the nodes].
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',', help_heading = "Controller")]
+    pub publish_address: Vec<String>,
+    /// Do not write the status of Ingresses.
+    #[arg(long, help_heading = "Controller")]
+    pub disable_ingress_status_update: bool,
+    /// Take addresses out of the status of Ingresses when the controller that leads stops.
+    #[arg(long, help_heading = "Controller")]
+    pub clear_status_on_exit: bool,
+    /// Name of the Lease by which the controllers choose who writes status and Events.
+    #[arg(long, value_name = "NAME", default_value = "outrigger-leader", help_heading = "Controller")]
+    pub election_id: String,
+    /// Name of this pod. Status and Events are written when it is given, or --publish-service or --publish-address.
+    #[arg(long, value_name = "NAME", env = "POD_NAME", help_heading = "Controller")]
+    pub pod_name: Option<String>,
+    /// Namespace of this pod, where the Lease is [default: that of the kubeconfig].
+    #[arg(long, value_name = "NAMESPACE", env = "POD_NAMESPACE", help_heading = "Controller")]
+    pub pod_namespace: Option<String>,
     /// Port of the controller's own endpoint (`/livez`); 0 turns it off.
     #[arg(long, value_name = "PORT", default_value_t = 6060, help_heading = "Controller")]
     pub controller_port: u16,

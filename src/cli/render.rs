@@ -79,7 +79,7 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<ExitCode> {
 
 /// Lists everything once.
 async fn from_cluster(args: &SourceArgs, translator: &mut Translator) -> anyhow::Result<Snapshot> {
-    let mut source = run::source(args).await?;
+    let (mut source, _) = run::source(args).await?;
     let mut unlisted = source.kinds.clone();
     let (mut snapshot, mut changed) = (Snapshot::default(), std::collections::BTreeSet::new());
     while !unlisted.is_empty() {

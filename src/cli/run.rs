@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use outrigger_init::Volumes;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -15,6 +16,7 @@ use super::{fallback, logging};
 use crate::control::{self, ports};
 use crate::haproxy::{Program, Supervisor};
 use crate::model::Listeners;
+use crate::report::{self, News, Publish};
 use crate::watch::{self, ClusterOptions, Source};
 use crate::{admin, translate};
 
@@ -77,9 +79,13 @@ async fn run_async(args: RunArgs) -> anyhow::Result<ExitCode> {
         master_socket,
         translate: translate_settings(&args.source, listeners, fallback),
         reload_interval: args.reload_interval,
+        news: None,
     };
     let result = match source(&args.source).await {
-        Ok(source) => control::run(settings, source, stop.clone()).await,
+        Ok((source, client)) => {
+            let news = client.and_then(|client| talk_back(&args, &client, &tasks, &stop));
+            control::run(control::Settings { news, ..settings }, source, stop.clone()).await
+        }
         Err(error) => Err(error),
     };
     stop.cancel();
@@ -90,6 +96,33 @@ async fn run_async(args: RunArgs) -> anyhow::Result<ExitCode> {
     tasks.wait().await;
     tracing::info!("outrigger stops");
     result.map(|()| ExitCode::SUCCESS)
+}
+
+/// Status and Events, when this is a pod of the cluster, or when flags say where it is reached.
+fn talk_back(
+    args: &RunArgs,
+    client: &kube::Client,
+    tasks: &TaskTracker,
+    stop: &CancellationToken,
+) -> Option<UnboundedSender<News>> {
+    let publish = match (&args.source.publish_service, args.publish_address.as_slice()) {
+        (_, [_, ..]) => Publish::Addresses(args.publish_address.clone()),
+        (Some(service), []) => Publish::Service(service.clone()),
+        (None, []) => Publish::Nodes,
+    };
+    if args.pod_name.is_none() && publish == Publish::Nodes {
+        return None;
+    }
+    let host = || rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let settings = report::Settings {
+        identity: args.pod_name.clone().unwrap_or_else(host),
+        namespace: args.pod_namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned()),
+        election_id: args.election_id.clone(),
+        publish,
+        status: !args.disable_ingress_status_update,
+        clear_status: args.clear_status_on_exit,
+    };
+    Some(report::start(client, &settings, tasks, stop))
 }
 
 /// SIGTERM and SIGINT stop in order; a second one ends the process at once.
@@ -171,17 +204,17 @@ pub(super) fn translate_settings(
     }
 }
 
-/// Manifests when given, a cluster otherwise.
-pub(super) async fn source(args: &SourceArgs) -> anyhow::Result<Source> {
+/// Manifests when given, a cluster otherwise, with the client to talk back to it.
+pub(super) async fn source(args: &SourceArgs) -> anyhow::Result<(Source, Option<kube::Client>)> {
     if !args.manifests.is_empty() {
-        return Ok(watch::manifests(args.manifests.clone(), watch::ManifestOptions::default()));
+        return Ok((watch::manifests(args.manifests.clone(), watch::ManifestOptions::default()), None));
     }
     let client = watch::client(args.kubeconfig.clone(), args.context.clone()).await?;
     let only: BTreeSet<String> =
         args.namespace_whitelist.iter().chain(&args.watch_namespace).cloned().collect();
     let namespaces = (!only.is_empty()).then_some(only);
-    Ok(watch::cluster(
-        client,
+    let source = watch::cluster(
+        client.clone(),
         ClusterOptions {
             // A Role cannot grant IngressClass, which has no namespace.
             classes_optional: namespaces.is_some(),
@@ -205,5 +238,6 @@ pub(super) async fn source(args: &SourceArgs) -> anyhow::Result<Source> {
                 .cloned()
                 .collect(),
         },
-    ))
+    );
+    Ok((source, Some(client)))
 }

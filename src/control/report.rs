@@ -4,9 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::sync::mpsc::UnboundedSender;
+
 use crate::apply::RefusedCertificate;
 use crate::cluster::{Kind, ObjectName, Origin};
 use crate::problem::{Code, Problem, Severity};
+use crate::report::News;
 
 /// A Problem must last this long before it is said: objects that belong together arrive one after the other, and an Ingress
 /// that comes a moment before its Service or Secret is nobody's mistake.
@@ -18,15 +21,42 @@ pub(super) struct Reporter {
     by_origin: BTreeMap<Origin, BTreeSet<Problem>>,
     /// Problems that have not lasted long enough.
     unsaid: BTreeMap<Problem, Instant>,
+    /// Who tells the cluster.
+    news: Option<UnboundedSender<News>>,
 }
 
 impl Reporter {
+    /// A reporter that also tells the cluster.
+    pub(super) fn new(news: Option<UnboundedSender<News>>) -> Self {
+        Self { news, ..Self::default() }
+    }
+
+    /// Tells the cluster; when nobody listens any more the process is about to end.
+    pub(super) fn tell(&self, news: News) {
+        if let Some(sender) = &self.news {
+            let _ = sender.send(news);
+        }
+    }
+
+    fn say(&self, problem: &Problem) {
+        match problem.severity {
+            Severity::Error => tracing::error!("{problem}"),
+            Severity::Warning => tracing::warn!("{problem}"),
+        }
+        self.tell(News::Found(problem.clone()));
+    }
+
+    fn mended(&self, problem: &Problem) {
+        tracing::info!("mended: {}: {} [{}]", problem.origin, problem.message, problem.code);
+        self.tell(News::Mended(problem.clone()));
+    }
+
     /// Problems that translation found or no longer finds.
     pub(super) fn translation(&mut self, added: Vec<Problem>, gone: &[Problem], now: Instant) {
         self.unsaid.extend(added.into_iter().map(|problem| (problem, now + PATIENCE)));
         for problem in gone {
             if self.unsaid.remove(problem).is_none() {
-                mended(problem);
+                self.mended(problem);
             }
         }
     }
@@ -41,12 +71,12 @@ impl Reporter {
         if self.due().is_none_or(|due| due > now) {
             return;
         }
-        self.unsaid.retain(|problem, due| {
-            if *due <= now {
-                say(problem);
-            }
-            *due > now
-        });
+        let (due, unsaid) = std::mem::take(&mut self.unsaid).into_iter().partition(|(_, due)| *due <= now);
+        self.unsaid = unsaid;
+        let due: BTreeMap<Problem, Instant> = due;
+        for problem in due.keys() {
+            self.say(problem);
+        }
     }
 
     /// The problems of this origin in the source are exactly these now. They must last, too: right after a start an API
@@ -59,8 +89,12 @@ impl Reporter {
     /// The problems of this origin are exactly these now; said at once.
     fn set(&mut self, origin: Origin, problems: impl IntoIterator<Item = Problem>) {
         let (added, gone) = self.replace(origin, problems);
-        added.iter().for_each(say);
-        gone.iter().for_each(mended);
+        for problem in &added {
+            self.say(problem);
+        }
+        for problem in &gone {
+            self.mended(problem);
+        }
     }
 
     /// Remembers the problems of an origin; gives what is new and what is gone.
@@ -127,17 +161,6 @@ impl Reporter {
         });
         self.set(origin, problem);
     }
-}
-
-fn say(problem: &Problem) {
-    match problem.severity {
-        Severity::Error => tracing::error!("{problem}"),
-        Severity::Warning => tracing::warn!("{problem}"),
-    }
-}
-
-fn mended(problem: &Problem) {
-    tracing::info!("mended: {}: {} [{}]", problem.origin, problem.message, problem.code);
 }
 
 #[cfg(test)]

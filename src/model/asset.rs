@@ -1,6 +1,6 @@
 //! Files that backends and frontends refer to and that only a reload reads: CA files, client certificates, error pages, scripts.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -60,7 +60,11 @@ impl Asset {
     /// A file; `stem` (letters, digits, `-_.`) is for people who look into the folder.
     pub fn new(kind: AssetKind, stem: &str, bytes: Bytes) -> Self {
         let digest = Sha256::digest(&bytes);
-        let hex: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let mut hex = String::with_capacity(16);
+        for byte in digest.iter().take(8) {
+            // Writing to a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+        }
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let stem: String = stem.chars().map(|c| if allowed(c) { c } else { '-' }).take(180).collect();
         let stem = stem.trim_start_matches('.');

@@ -56,7 +56,8 @@ pub fn duration(text: &str) -> Result<u32, Wrong> {
         };
         rest = &rest[letters..];
         let part = number.checked_mul(factor);
-        micros = part.and_then(|part| micros.checked_add(part)).ok_or(Wrong::because("it is too long"))?;
+        micros =
+            part.and_then(|part| micros.checked_add(part)).ok_or_else(|| Wrong::because("it is too long"))?;
     }
     match u32::try_from(micros.div_ceil(1_000)) {
         Ok(0) => Err(Wrong::because("it must be longer than zero")),
@@ -77,7 +78,10 @@ pub fn size(text: &str) -> Result<u64, Wrong> {
         "g" | "G" | "Gi" | "gi" => 30,
         _ => return Err(Wrong::PLAIN),
     };
-    number.checked_mul(1 << shift).filter(|bytes| *bytes < 1 << 50).ok_or(Wrong::because("it is too large"))
+    number
+        .checked_mul(1 << shift)
+        .filter(|bytes| *bytes < 1 << 50)
+        .ok_or_else(|| Wrong::because("it is too large"))
 }
 
 /// Addresses and networks, separated by commas or white space; sorted, each once.

@@ -35,7 +35,7 @@ impl Backends {
         {
             self.standing.insert_mut(stands_for, name.clone());
         }
-        self.texts.insert_mut(key(&name), text);
+        self.texts.insert_mut((shard_of(name.as_str()), name), text);
     }
 
     /// Removes a backend; tells whether it was there.

@@ -150,11 +150,12 @@ impl Differ<'_> {
         let Some(wanted) = self.wanted.lists.get(file) else { return };
         let Some(running) = self.running.lists.get(file) else {
             // What refers to it needs a reload anyway; a file that nothing refers to is just written.
-            return if self.loads(file) {
-                self.wait(unit, None)
+            if self.loads(file) {
+                self.wait(unit, None);
             } else {
-                self.unloaded(Phase::Patterns, unit)
-            };
+                self.unloaded(Phase::Patterns, unit);
+            }
+            return;
         };
         if running == wanted {
             return;

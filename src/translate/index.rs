@@ -17,6 +17,8 @@ pub(super) struct Dirty {
     pub(super) secrets: BTreeSet<ObjectName>,
     pub(super) tls_hosts: BTreeSet<Arc<str>>,
     pub(super) certificates: BTreeSet<ObjectName>,
+    /// Other Ingresses are served than before.
+    pub(super) served: bool,
 }
 
 /// An Ingress of the snapshot.

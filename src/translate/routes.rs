@@ -39,7 +39,7 @@ pub(super) struct Inputs<'a> {
     pub(super) replicas: u32,
 }
 
-impl<'a> Inputs<'a> {
+impl Inputs<'_> {
     /// The target of a path: a Service port with the policy that the keys of its objects make. `ingress` is the Ingress and its
     /// keys, `None` when a flag or a TCP service leads here.
     pub(super) fn target(

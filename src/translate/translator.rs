@@ -50,6 +50,8 @@ pub struct Update {
     pub secrets_added: BTreeSet<ObjectName>,
     /// Secrets that nothing refers to any more.
     pub secrets_released: BTreeSet<ObjectName>,
+    /// Whether other Ingresses are served than before.
+    pub served_changed: bool,
     /// Problems that are new, sorted.
     pub problems_added: Vec<Problem>,
     /// Problems that are gone, sorted.
@@ -82,6 +84,12 @@ impl Translator {
     /// The model; cheap to clone.
     pub fn model(&self) -> &Model {
         &self.model
+    }
+
+    /// The Ingresses that are served, in order.
+    pub fn served(&self) -> impl Iterator<Item = &ObjectName> {
+        let listed = self.index.ingresses.iter().filter(|(_, listed)| listed.facts.is_some());
+        listed.map(|(name, _)| name)
     }
 
     /// What is wrong, sorted, each problem once.
@@ -117,6 +125,7 @@ impl Translator {
         self.ledger.settle(&mut self.model, &mut update.touched);
         self.settle_global(&mut update.touched);
         self.compute_backends(snapshot, dirty.backends, &mut update.touched);
+        update.served_changed = dirty.served;
         (update.problems_added, update.problems_gone) = self.book.take_difference();
         update
     }
@@ -184,7 +193,9 @@ impl Translator {
     /// Replaces what the indexes know of one Ingress.
     fn read_ingress(&mut self, name: &ObjectName, snapshot: &Snapshot, dirty: &mut Dirty) {
         let old = self.index.ingresses.remove(name);
+        let was_served = old.as_ref().is_some_and(|old| old.facts.is_some());
         let Some(ingress) = snapshot.ingresses.get(name) else {
+            dirty.served |= was_served;
             if let Some(old) = old {
                 self.forget(name, &old, dirty);
             }
@@ -195,6 +206,7 @@ impl Translator {
             Some(class) => serves_named(class, snapshot, &self.settings),
             None => self.serves_unnamed,
         };
+        dirty.served |= was_served != serves;
         if let Some(old) = old {
             if Arc::ptr_eq(&old.ingress, ingress) && old.facts.is_some() == serves {
                 self.index.ingresses.insert(name.clone(), old);
@@ -297,7 +309,7 @@ impl Translator {
         for secret in touched {
             let was_read = read_before.get(secret).copied().unwrap_or_else(|| self.ledger.reads(secret));
             let known = self.index.secrets.get(secret);
-            let was_used = was_read || used_before.get(secret).copied().unwrap_or(known.is_some());
+            let was_used = was_read || used_before.get(secret).copied().unwrap_or_else(|| known.is_some());
             let is_used = known.is_some_and(|used| used.is_default || !used.users.is_empty());
             if !is_used {
                 self.index.secrets.remove(secret);

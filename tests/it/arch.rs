@@ -43,6 +43,7 @@ fn allowed(module: &str) -> Option<&'static [&'static str]> {
         "haproxy" => &["plan", "model", "cluster"],
         "watch" => &["cluster", "problem"],
         "apply" => &["plan", "render", "haproxy", "model", "cluster"],
+        "report" => &["cluster", "problem"],
         "admin" => &[],
         _ => return None,
     })

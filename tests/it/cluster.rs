@@ -16,6 +16,7 @@ mod namespace;
 mod objects;
 mod outage;
 mod render;
+mod report;
 mod restart;
 mod rights;
 mod selection;

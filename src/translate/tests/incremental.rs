@@ -238,6 +238,7 @@ proptest! {
             }
             let model = translator.model().clone();
             let known = problems(&translator);
+            let served: Vec<ObjectName> = translator.served().cloned().collect();
             let update = translator.update(&snapshot, &changed);
 
             let (expected, referred_now) = full_with_secrets(&settings, &snapshot);
@@ -248,6 +249,7 @@ proptest! {
             let now = problems(&translator);
             prop_assert_eq!(update, Update {
                 touched: expected,
+                served_changed: !translator.served().eq(&served),
                 secrets_added: referred_now.difference(&referred_before).cloned().collect(),
                 secrets_released: referred_before.difference(&referred_now).cloned().collect(),
                 problems_added: now.difference(&known).cloned().collect(),
