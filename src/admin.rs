@@ -1,9 +1,10 @@
-//! The controller's own small HTTP endpoints: `/livez`, and the built-in default backend.
+//! The controller's own small HTTP endpoints: `/livez`, `/metrics`, and the built-in default backend.
 //!
 //! Neither decides anything; a port that is taken costs a warning, never traffic.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -16,25 +17,36 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::metrics::{self, Metrics};
+
 /// The page for requests that match nothing; HAProxy answers the same by itself.
 pub const NOT_FOUND_PAGE: &str = "default backend - 404";
 
-type Answer = fn(&Request<Incoming>) -> Response<Full<Bytes>>;
+type Answer = Arc<dyn Fn(&Request<Incoming>) -> Response<Full<Bytes>> + Send + Sync>;
 
-/// Serves `/livez` on all addresses: the process runs.
-pub fn serve_live(port: u16, tasks: &TaskTracker, stop: &CancellationToken) {
-    serve("controller", port, live, tasks, stop);
+/// Serves `/livez` on all addresses: the process runs; and `/metrics` when there are any to be shown.
+pub fn serve_controller(
+    port: u16,
+    metrics: Option<Arc<Metrics>>,
+    tasks: &TaskTracker,
+    stop: &CancellationToken,
+) {
+    let answer = move |request: &Request<Incoming>| controller(request, metrics.as_deref());
+    serve("controller", port, Arc::new(answer), tasks, stop);
 }
 
 /// Serves the 404 page, and `/healthz`, on all addresses.
 pub fn serve_default_backend(port: u16, tasks: &TaskTracker, stop: &CancellationToken) {
-    serve("default backend", port, default_backend, tasks, stop);
+    serve("default backend", port, Arc::new(default_backend), tasks, stop);
 }
 
-fn live(request: &Request<Incoming>) -> Response<Full<Bytes>> {
-    match request.uri().path() {
-        "/livez" | "/healthz" => text(StatusCode::OK, "ok"),
-        _ => text(StatusCode::NOT_FOUND, "not found; try /livez"),
+fn controller(request: &Request<Incoming>, metrics: Option<&Metrics>) -> Response<Full<Bytes>> {
+    match (request.uri().path(), metrics) {
+        ("/livez" | "/healthz", _) => text(StatusCode::OK, "ok"),
+        ("/metrics", Some(metrics)) => answer(StatusCode::OK, metrics::CONTENT_TYPE, metrics.text().into()),
+        ("/metrics", None) => text(StatusCode::NOT_FOUND, "--prometheus turns metrics on"),
+        (_, Some(_)) => text(StatusCode::NOT_FOUND, "not found; try /livez or /metrics"),
+        (_, None) => text(StatusCode::NOT_FOUND, "not found; try /livez"),
     }
 }
 
@@ -46,11 +58,13 @@ fn default_backend(request: &Request<Incoming>) -> Response<Full<Bytes>> {
 }
 
 fn text(status: StatusCode, body: &'static str) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from_static(body.as_bytes())));
+    answer(status, "text/plain; charset=utf-8", Bytes::from_static(body.as_bytes()))
+}
+
+fn answer(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body));
     *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static("text/plain; charset=utf-8"));
+    response.headers_mut().insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static(content_type));
     response
 }
 
@@ -93,9 +107,10 @@ async fn accept(listener: TcpListener, answer: Answer, tasks: TaskTracker, stop:
                 }
             },
         };
-        let stop = stop.clone();
+        let (stop, answer) = (stop.clone(), answer.clone());
         tasks.spawn(async move {
-            let service = service_fn(move |request| async move { Ok::<_, Infallible>(answer(&request)) });
+            let service =
+                service_fn(move |request| std::future::ready(Ok::<_, Infallible>(answer(&request))));
             let connection = hyper::server::conn::http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(std::time::Duration::from_secs(5))

@@ -14,7 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::apply::{Driver, Outcome, Timings};
 use crate::cluster::{Kind, ObjectRef, Snapshot};
-use crate::plan::{Plan, Texts, Units, plan};
+use crate::metrics::Metrics;
+use crate::plan::{Plan, ReloadReason, Texts, Units, plan};
 use crate::problem::Problem;
 use crate::render::Renderer;
 use crate::report::News;
@@ -44,6 +45,8 @@ pub struct Settings {
     pub translate: translate::Settings,
     /// Shortest time between two reloads.
     pub reload_interval: Duration,
+    /// Who counts.
+    pub metrics: Arc<Metrics>,
     /// Who tells the cluster what was found out.
     pub news: Option<UnboundedSender<News>>,
 }
@@ -68,6 +71,7 @@ struct Controller {
     next_sweep: Instant,
     next_look: Instant,
     reporter: Reporter,
+    metrics: Arc<Metrics>,
     /// Everything has been listed, so what is missing is really missing.
     judges: bool,
     updates: u64,
@@ -93,7 +97,8 @@ pub async fn run(settings: Settings, source: Source, stop: CancellationToken) ->
         refused: None,
         next_sweep: Instant::now(),
         next_look: Instant::now() + LOOK,
-        reporter: Reporter::new(settings.news),
+        reporter: Reporter::new(settings.news, settings.metrics.clone()),
+        metrics: settings.metrics,
         judges: false,
         updates: 0,
     };
@@ -215,6 +220,9 @@ impl Controller {
             let reasons = self.driver.reload_reasons(&plan.reload);
             tracing::info!("reloading haproxy because {}", reasons.join(", "));
             outcome = self.driver.reload(&self.wanted, timings).await;
+            let labels: BTreeSet<&str> = plan.reload.iter().map(ReloadReason::label).collect();
+            let labels = if labels.is_empty() { BTreeSet::from(["not-proven"]) } else { labels };
+            self.metrics.reloaded(labels, outcome == Outcome::Reloaded);
         }
         self.reporter.refused_certificates(self.driver.refused_certificates());
         let now = Instant::now();
@@ -254,6 +262,7 @@ impl Controller {
             ms(timings.reload_haproxy),
             ms(started.elapsed()),
         );
+        self.metrics.updated(outcome.label(), started.elapsed());
         if self.updates == 0 {
             tracing::info!("successfully initialized");
         }

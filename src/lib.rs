@@ -25,6 +25,7 @@ pub mod watch;
 pub mod apply;
 
 pub mod control;
+pub mod metrics;
 pub mod report;
 
 pub mod admin;

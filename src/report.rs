@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::cluster::ObjectName;
+use crate::metrics::Metrics;
 use crate::problem::Problem;
 
 pub use addresses::Publish;
@@ -53,11 +54,12 @@ pub struct Settings {
 pub fn start(
     client: &Client,
     settings: &Settings,
+    metrics: &Arc<Metrics>,
     tasks: &TaskTracker,
     stop: &CancellationToken,
 ) -> mpsc::UnboundedSender<News> {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let leads = leader::elect(client.clone(), settings, tasks, stop.clone());
+    let leads = leader::elect(client.clone(), settings, metrics.clone(), tasks, stop.clone());
     let (problems_out, problems) = watch::channel(BTreeMap::new());
     let (served_out, served) = watch::channel(Arc::new(BTreeSet::new()));
     tasks.spawn(route(receiver, problems_out, served_out));

@@ -19,14 +19,21 @@ pub enum Outcome {
     },
 }
 
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Outcome {
+    /// In one stable word.
+    pub fn label(&self) -> &'static str {
+        match self {
             Self::Unchanged => "unchanged",
             Self::Live => "live",
             Self::Reloaded => "reloaded",
             Self::Refused { .. } => "refused",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.label())
     }
 }
 

@@ -140,6 +140,7 @@ pub struct ListenerArgs {
 
 /// Flags of `run`.
 #[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub struct RunArgs {
     /// Objects.
     #[command(flatten)]
@@ -189,6 +190,9 @@ pub struct RunArgs {
     /// Namespace of this pod, where the Lease is [default: that of the kubeconfig].
     #[arg(long, value_name = "NAMESPACE", env = "POD_NAMESPACE", help_heading = "Controller")]
     pub pod_namespace: Option<String>,
+    /// Show metrics of the controller on its port (`/metrics`).
+    #[arg(long, help_heading = "Controller")]
+    pub prometheus: bool,
     /// Port of the controller's own endpoint (`/livez`); 0 turns it off.
     #[arg(long, value_name = "PORT", default_value_t = 6060, help_heading = "Controller")]
     pub controller_port: u16,

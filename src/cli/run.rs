@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Context;
 use outrigger_init::Volumes;
@@ -15,6 +16,7 @@ use super::args::{ListenerArgs, RunArgs, SourceArgs};
 use super::{fallback, logging};
 use crate::control::{self, ports};
 use crate::haproxy::{Program, Supervisor};
+use crate::metrics::Metrics;
 use crate::model::Listeners;
 use crate::report::{self, News, Publish};
 use crate::watch::{self, ClusterOptions, Source};
@@ -70,21 +72,24 @@ async fn run_async(args: RunArgs) -> anyhow::Result<ExitCode> {
         outrigger_init::prepare_folders(&volumes)?;
         None
     };
-    admin::serve_live(args.controller_port, &tasks, &stop);
     admin::serve_default_backend(args.default_backend_port, &tasks, &stop);
 
     let fallback = fallback::load_or_generate(&volumes.state)?;
-    let settings = control::Settings {
+    let settings = |metrics, news| control::Settings {
         volumes,
         master_socket,
         translate: translate_settings(&args.source, listeners, fallback),
         reload_interval: args.reload_interval,
-        news: None,
+        metrics,
+        news,
     };
     let result = match source(&args.source).await {
         Ok((source, client)) => {
-            let news = client.and_then(|client| talk_back(&args, &client, &tasks, &stop));
-            control::run(control::Settings { news, ..settings }, source, stop.clone()).await
+            let metrics = Arc::new(Metrics::new(source.counters.clone()));
+            let shown = args.prometheus.then(|| metrics.clone());
+            admin::serve_controller(args.controller_port, shown, &tasks, &stop);
+            let news = client.and_then(|client| talk_back(&args, &client, &metrics, &tasks, &stop));
+            control::run(settings(metrics, news), source, stop.clone()).await
         }
         Err(error) => Err(error),
     };
@@ -102,6 +107,7 @@ async fn run_async(args: RunArgs) -> anyhow::Result<ExitCode> {
 fn talk_back(
     args: &RunArgs,
     client: &kube::Client,
+    metrics: &Arc<Metrics>,
     tasks: &TaskTracker,
     stop: &CancellationToken,
 ) -> Option<UnboundedSender<News>> {
@@ -122,7 +128,7 @@ fn talk_back(
         status: !args.disable_ingress_status_update,
         clear_status: args.clear_status_on_exit,
     };
-    Some(report::start(client, &settings, tasks, stop))
+    Some(report::start(client, &settings, metrics, tasks, stop))
 }
 
 /// SIGTERM and SIGINT stop in order; a second one ends the process at once.

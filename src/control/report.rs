@@ -8,6 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::apply::RefusedCertificate;
 use crate::cluster::{Kind, ObjectName, Origin};
+use crate::metrics::Metrics;
 use crate::problem::{Code, Problem, Severity};
 use crate::report::News;
 
@@ -23,12 +24,14 @@ pub(super) struct Reporter {
     unsaid: BTreeMap<Problem, Instant>,
     /// Who tells the cluster.
     news: Option<UnboundedSender<News>>,
+    /// Who counts.
+    metrics: Option<Arc<Metrics>>,
 }
 
 impl Reporter {
-    /// A reporter that also tells the cluster.
-    pub(super) fn new(news: Option<UnboundedSender<News>>) -> Self {
-        Self { news, ..Self::default() }
+    /// A reporter that also tells the cluster, and counts.
+    pub(super) fn new(news: Option<UnboundedSender<News>>, metrics: Arc<Metrics>) -> Self {
+        Self { news, metrics: Some(metrics), ..Self::default() }
     }
 
     /// Tells the cluster; when nobody listens any more the process is about to end.
@@ -43,11 +46,17 @@ impl Reporter {
             Severity::Error => tracing::error!("{problem}"),
             Severity::Warning => tracing::warn!("{problem}"),
         }
+        if let Some(metrics) = &self.metrics {
+            metrics.found(problem);
+        }
         self.tell(News::Found(problem.clone()));
     }
 
     fn mended(&self, problem: &Problem) {
         tracing::info!("mended: {}: {} [{}]", problem.origin, problem.message, problem.code);
+        if let Some(metrics) = &self.metrics {
+            metrics.mended(problem);
+        }
         self.tell(News::Mended(problem.clone()));
     }
 

@@ -2,6 +2,7 @@
 //! take it over when it was not renewed for its duration. Time is this machine's own: a Lease is stale when *this* process saw
 //! no renewal for that long, so clocks need not agree.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
@@ -14,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Settings;
+use crate::metrics::Metrics;
 
 /// How long a Lease counts without renewal.
 const DURATION: Duration = Duration::from_secs(15);
@@ -26,6 +28,7 @@ const GIVE_UP: Duration = Duration::from_secs(10);
 pub(super) fn elect(
     client: Client,
     settings: &Settings,
+    metrics: Arc<Metrics>,
     tasks: &TaskTracker,
     stop: CancellationToken,
 ) -> watch::Receiver<bool> {
@@ -37,6 +40,7 @@ pub(super) fn elect(
         seen: None,
         renewed: Instant::now(),
         leads,
+        metrics,
     };
     tasks.spawn(async move {
         while !stop.is_cancelled() {
@@ -60,6 +64,7 @@ struct Candidate {
     /// When this controller renewed it last.
     renewed: Instant,
     leads: watch::Sender<bool>,
+    metrics: Arc<Metrics>,
 }
 
 impl Candidate {
@@ -125,6 +130,7 @@ impl Candidate {
 
     fn say(&self, leads: bool) {
         let changed = self.leads.send_if_modified(|now| std::mem::replace(now, leads) != leads);
+        self.metrics.leads(leads);
         if changed && leads {
             tracing::info!(
                 lease = self.name,

@@ -43,8 +43,9 @@ fn allowed(module: &str) -> Option<&'static [&'static str]> {
         "haproxy" => &["plan", "model", "cluster"],
         "watch" => &["cluster", "problem"],
         "apply" => &["plan", "render", "haproxy", "model", "cluster"],
-        "report" => &["cluster", "problem"],
-        "admin" => &[],
+        "metrics" => &["cluster", "problem", "watch"],
+        "report" => &["cluster", "metrics", "problem"],
+        "admin" => &["metrics"],
         _ => return None,
     })
 }

@@ -328,3 +328,32 @@ async fn a_low_limit_of_descriptors_still_serves_every_service() {
         bed.check_after_test().await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn metrics_say_what_happened_and_only_when_asked_for() {
+    let port = crate::support::free_port();
+    let port_flag = format!("--controller-port={port}");
+    let bed = Bed::start(Branch(3, 2), &[&port_flag, "--prometheus"]).await;
+    let echo = Echo::start("echo").await;
+    bed.put("app.yaml", &(service("app") + &endpoints("app", &[echo.address])));
+    bed.put("a.yaml", &ingress("a", &[("foo.bar", "Prefix", "/", "app")]));
+    bed.until_name("foo.bar", "/", "echo").await;
+    until("the update and the files to be counted", || async {
+        let text = get(bed.address(port), "x", "/metrics").await?.body;
+        let number = |line: &str| -> f64 {
+            let found = text.lines().find_map(|l| l.strip_prefix(line)?.trim().parse().ok());
+            found.unwrap_or(0.0)
+        };
+        let live = number("outrigger_updates_total{outcome=\"live\"}");
+        let memory = number("outrigger_process_resident_memory_bytes");
+        if live >= 1.0 && memory > 1e6 && text.ends_with("# EOF\n") { Ok(()) } else { Err(text) }
+    })
+    .await;
+    assert_eq!(get(bed.address(port), "x", "/livez").await.unwrap().status, 200);
+    bed.check_after_test().await;
+
+    let port = crate::support::free_port();
+    let bed = Bed::start(Branch(3, 2), &[&format!("--controller-port={port}")]).await;
+    assert_eq!(get(bed.address(port), "x", "/metrics").await.unwrap().status, 404);
+    bed.check_after_test().await;
+}
