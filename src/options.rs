@@ -7,10 +7,13 @@
 
 pub mod access;
 pub mod auth;
+pub mod expression;
+pub mod format;
 pub mod global;
 mod key;
 mod layer;
 pub mod raw;
+pub mod regex;
 pub mod rewriting;
 pub mod routing;
 pub mod servers;

@@ -6,6 +6,7 @@
 
 mod backend;
 mod certificate;
+mod clients;
 mod escape;
 mod fixed;
 mod frontend;

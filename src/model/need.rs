@@ -10,4 +10,15 @@ pub enum Need {
         /// Number of entries.
         size: u64,
     },
+    /// A place for a captured value in the log line.
+    Capture {
+        /// Which one, from 0.
+        slot: u16,
+        /// Longest value.
+        length: u32,
+    },
+    /// Some route adds no `X-Forwarded-For`.
+    OptionalForwardedFor,
+    /// Some route takes the address of the client from a header.
+    SourceFromHeader,
 }

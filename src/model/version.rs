@@ -78,6 +78,11 @@ impl Capabilities {
     pub fn fd_hard_limit(self) -> bool {
         self.since(2, 6)
     }
+
+    /// `set-src` counts for one request (2.5); before, for all further ones of the connection, too.
+    pub fn source_per_request(self) -> bool {
+        self.since(2, 6)
+    }
 }
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ pub(super) fn header(name: &BackendName, comment: &str, policy: &Policy, paths: 
     }
     // Rules run in the order in which they stand: who may comes before what is changed. Raw lines come last.
     servers::write(&mut text, policy, paths);
+    rewriting::write_first(&mut text, policy, paths);
     access::write(&mut text, policy, paths);
     auth::write(&mut text, policy, paths);
     rewriting::write(&mut text, policy, paths);

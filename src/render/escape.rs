@@ -64,7 +64,7 @@ pub(super) fn word(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\n' | '\r' | '\0' => escaped.push(' '),
+            '\n' | '\r' | '\0' => escaped.push_str("\\ "),
             // The only ones that a backslash protects outside quotes; nothing else has a meaning there (all versions).
             ' ' | '\t' | '#' | '\\' | '"' | '\'' => escaped.extend(['\\', c]),
             c => escaped.push(c),
@@ -80,6 +80,26 @@ pub(super) fn argument(text: &str) -> String {
     } else {
         word(text)
     }
+}
+
+/// Literal text in a format string (`%` begins a variable there), before the string becomes a word.
+pub(super) fn format_text(text: &str) -> String {
+    text.replace('%', "%%")
+}
+
+/// A sample expression of the allow-list, in a format string or as a word: nothing that could end it.
+pub(super) fn expression(text: &str) -> Cow<'_, str> {
+    replaced(text, |c| c.is_ascii_alphanumeric() || "-_.,()/;:=&|@!+*?".contains(c), '-')
+}
+
+/// The name of a header as the argument of a sample fetch.
+pub(super) fn header_argument(text: &str) -> Cow<'_, str> {
+    replaced(text, |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'), '-')
+}
+
+/// Host and port in a format string and in a pattern.
+pub(super) fn authority(text: &str) -> Cow<'_, str> {
+    replaced(text, |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '[' | ']'), '-')
 }
 
 fn replaced(text: &str, allowed: impl Fn(char) -> bool, with: char) -> Cow<'_, str> {

@@ -2,7 +2,7 @@
 
 use super::route::KNOWN;
 use super::text::Text;
-use super::{Paths, escape};
+use super::{Paths, clients, escape};
 use crate::model::{Global, Listeners, Table};
 use crate::plan::MapId;
 
@@ -26,6 +26,7 @@ impl Frontends<'_> {
             text.line(format_args!(
                 "http-request set-var(txn.backend) var(txn.route),field(1,|) if {{ path_beg /.well-known/acme-challenge/ }}"
             ));
+            clients::no_redirect(text, self.global);
             choose(text);
         }
         if let Some(port) = self.global.listeners.https {
@@ -71,7 +72,9 @@ impl Frontends<'_> {
 
     /// What the HTTP and HTTPS frontends have in common, up to `txn.route`.
     fn traffic(&self, text: &mut Text, scheme: &str, port: u16) {
-        text.lines(&["option httplog", "option forwardfor"]);
+        clients::connections(text, self.global, self.paths);
+        text.line(format_args!("option httplog"));
+        clients::declarations(text, self.global);
         if self.paths.capabilities.idle_close_on_response() {
             // Since 2.4 a stopping worker closes idle client connections at once; this waits for one more request.
             text.line(format_args!("option idle-close-on-response"));
@@ -82,13 +85,7 @@ impl Frontends<'_> {
             // Marks of map keys: no request may name another host, the wildcard, any host or the default with them.
             "http-request deny deny_status 400 if { var(txn.host) -m sub / | * ! } || { var(txn.host) -m beg . }",
         ]);
-        text.line(format_args!("http-request set-header X-Forwarded-Proto {scheme}"));
-        text.lines(&["http-request set-header X-Forwarded-Host %[req.fhdr(host)]"]);
-        text.line(format_args!("http-request set-header X-Forwarded-Port {port}"));
-        text.lines(&[
-            // The port that the client used: the one that is bound here is the pod's, not the Service's.
-            "http-request set-header X-Forwarded-Port %[req.fhdr(host),regsub(^.*:,)] if { req.fhdr(host) -m reg :[0-9]+$ }",
-        ]);
+        clients::identity(text, self.global, self.paths, scheme, port);
         self.routing(text);
     }
 

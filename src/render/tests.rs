@@ -10,6 +10,7 @@ mod escaping;
 mod haproxy;
 pub(crate) mod models;
 mod requests;
+mod rewriting;
 mod runtime;
 
 use std::net::Ipv6Addr;

@@ -5,6 +5,7 @@ mod build;
 mod classes;
 mod incremental;
 mod reference;
+mod rewriting;
 mod routing;
 mod tls;
 

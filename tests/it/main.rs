@@ -27,6 +27,7 @@ mod lifecycle;
 mod listeners;
 mod load;
 mod problems;
+mod rewriting;
 mod routes;
 mod services;
 mod tls;
