@@ -1,7 +1,7 @@
 //! A backend of a Service: its header, and its servers as `add server` takes them.
 
 mod access;
-mod auth;
+pub(super) mod auth;
 mod raw;
 mod rewriting;
 mod servers;

@@ -21,6 +21,7 @@ mod arch;
 mod cli;
 mod cluster;
 mod endpoints;
+mod external_auth;
 mod lifecycle;
 mod listeners;
 mod load;
