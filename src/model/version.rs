@@ -79,6 +79,11 @@ impl Capabilities {
         self.since(2, 4)
     }
 
+    /// Global `tune.lua.bool-sample-conversion` (3.1).
+    pub fn lua_boolean_conversion(self) -> bool {
+        self.since(3, 1)
+    }
+
     /// `ca-file @system-ca` (2.6).
     pub fn system_authorities(self) -> bool {
         self.since(2, 6)

@@ -31,7 +31,7 @@ pub struct Translator {
     global_services: BTreeSet<ObjectName>,
     /// How many controllers share the traffic.
     replicas: u32,
-    ledger: Ledger,
+    pub(super) ledger: Ledger,
     table: Table,
     pub(super) index: Index,
     model: Model,

@@ -1,9 +1,16 @@
 //! External authentication: real services are asked before requests pass.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::net::TcpStream;
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
 
 use crate::support::client::{Answer, exchange};
 use crate::support::manifests::{endpoints, ingress, ingress_with, service};
@@ -32,6 +39,39 @@ async fn send(bed: &Bed, line: &str, host: &str, headers: &[&str]) -> Answer {
     let headers: String = headers.iter().map(|line| format!("{line}\r\n")).collect();
     let text = format!("{line} HTTP/1.1\r\nHost: {host}\r\n{headers}Connection: close\r\n\r\n");
     exchange(TcpStream::connect(bed.http()).await.unwrap(), &text).await.unwrap()
+}
+
+/// A TLS server that says yes with a certificate that no authority vouches for; its port, and how often it was reached.
+async fn untrusted() -> (u16, Arc<AtomicUsize>) {
+    let pair = crate::support::certificates::ecdsa("localhost", &["localhost"]);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let chain = CertificateDer::from_pem_slice(pair.certificate.as_bytes()).unwrap();
+    let key = PrivateKeyDer::from_pem_slice(pair.key.as_bytes()).unwrap();
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![chain], key)
+        .unwrap();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let count = Arc::new(AtomicUsize::new(0));
+    let inside = count.clone();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            inside.fetch_add(1, Ordering::SeqCst);
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                if let Ok(mut stream) = acceptor.accept(stream).await {
+                    let _ = stream.read_u8().await;
+                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+                    let _ = stream.shutdown().await;
+                }
+            });
+        }
+    });
+    (port, count)
 }
 
 /// Values of a header, in order.
@@ -192,7 +232,7 @@ on_every_branch!(nothing_passes_without_a_decision, ["--configmap=default/settin
     let (pod, auth, late) = (Scripted::start().await, Scripted::start().await, Scripted::start().await);
     bed.put("services.yaml", &services(pod.address, auth.address));
     let ours = "auth-url: http://auth.default.svc/\nauth-timeout: 400ms\n";
-    let untrusted = Scripted::start().await.address.port();
+    let (untrusted, handshakes) = untrusted().await;
     bed.put(
         "ingresses.yaml",
         &(guarded("timed.test", ours)
@@ -212,6 +252,9 @@ on_every_branch!(nothing_passes_without_a_decision, ["--configmap=default/settin
     for host in ["missing", "port", "tls", "bad", "headers", "metadata", "untrusted"] {
         let answer = bed.get(&format!("{host}.test"), "/").await;
         assert_eq!(answer.status, 503, "{host}");
+    }
+    if bed.branch.has_dynamic_servers() {
+        assert!(handshakes.load(Ordering::SeqCst) > 0, "it was refused by its certificate");
     }
     for (code, name) in [
         ("service-not-found", "nobody"),
@@ -314,7 +357,7 @@ on_every_branch!(bodies_reach_the_pod_and_connections_to_the_service_are_kept, |
     );
 });
 
-/// Questions go on while the configuration is loaded anew.
+// Questions go on while the configuration is loaded anew.
 on_every_branch!(a_reload_loses_no_decision, |bed| async move {
     let echo = Echo::start("app").await;
     let auth = Scripted::start().await;

@@ -113,7 +113,7 @@ fn service(text: &str) -> Result<AuthUrl, Wrong> {
         None => (None, text),
     };
     let (authority, path) = split_path(rest);
-    let (name, port) = authority.split_once(':').ok_or(Wrong::because("the port is missing"))?;
+    let (name, port) = authority.split_once(':').ok_or_else(|| Wrong::because("the port is missing"))?;
     if !namespace.is_none_or(is_label) || !is_label(name) {
         return Err(Wrong::PLAIN);
     }
@@ -146,7 +146,7 @@ fn number(text: &str) -> Result<u16, Wrong> {
     text.parse()
         .ok()
         .filter(|port| digits && *port > 0)
-        .ok_or(Wrong::because("the port is no number from 1 to 65535"))
+        .ok_or_else(|| Wrong::because("the port is no number from 1 to 65535"))
 }
 
 fn place(host: &str, port: u16) -> Result<AuthPlace, Wrong> {

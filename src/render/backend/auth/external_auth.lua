@@ -165,7 +165,7 @@ local function external_auth(txn, socket, backend, host, method, path, millis, s
       if header[1] == "set-cookie" then cookies[#cookies + 1] = header[2] end
     end
     if #cookies > 0 then txn:set_var("txn.auth_cookies", table.concat(cookies, "\n")) end
-    txn:set_var("txn.auth_passed", true)
+    txn:set_var("txn.auth_passed", "yes")
   elseif status == 401 and sign_in ~= "-" then
     local reply = { { "location", (sign_in:gsub("{(%l+)}", from)) } }
     for _, header in ipairs(found) do
