@@ -59,6 +59,8 @@ pub enum Code {
     ConfigurationRefused,
     /// A kind that the API server does not let us read; what was known of it stays.
     WatchRefused,
+    /// External authentication that cannot be used: requests to its paths are answered with 503.
+    AuthUnusable,
 }
 
 impl Code {
@@ -86,6 +88,7 @@ impl Code {
             Self::PortUnavailable => "port-unavailable",
             Self::ConfigurationRefused => "configuration-refused",
             Self::WatchRefused => "watch-refused",
+            Self::AuthUnusable => "auth-unusable",
         }
     }
 }

@@ -123,6 +123,7 @@ impl Renderer {
     fn global(&self, model: &Model, wanted: &mut Texts) {
         wanted.main = main_file::render(&model.global, &self.paths()).into();
         wanted.main_assets = model.global.assets();
+        wanted.main_assets.extend(backend::auth::script(&model.global));
         wanted.default_certificate = Some(Arc::new(certificate::default(&model.default_certificate)));
         if self.capabilities.dynamic_servers() {
             let text = |name: &BackendName| Arc::new(spare::render(name, &model.global.plain, &self.paths()));

@@ -1,5 +1,7 @@
 //! What routes need of the main text: the frontends and shared sections have it for all of them together.
 
+use super::policy::auth::AuthHost;
+
 /// Something that at least one route needs; a new one is a reload.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Need {
@@ -21,4 +23,8 @@ pub enum Need {
     OptionalForwardedFor,
     /// Some route takes the address of the client from a header.
     SourceFromHeader,
+    /// The script and the frontend of external authentication.
+    ExternalAuth,
+    /// A host outside of the cluster that authenticates.
+    AuthHost(AuthHost),
 }

@@ -74,6 +74,21 @@ impl Capabilities {
         self.since(2, 6)
     }
 
+    /// `lua-load-per-thread`: no lock around scripts (2.4).
+    pub fn lua_per_thread(self) -> bool {
+        self.since(2, 4)
+    }
+
+    /// Global `tune.lua.bool-sample-conversion` (3.1).
+    pub fn lua_boolean_conversion(self) -> bool {
+        self.since(3, 1)
+    }
+
+    /// `ca-file @system-ca` (2.6).
+    pub fn system_authorities(self) -> bool {
+        self.since(2, 6)
+    }
+
     /// Global `fd-hard-limit` (2.6).
     pub fn fd_hard_limit(self) -> bool {
         self.since(2, 6)

@@ -18,7 +18,11 @@ pub fn find(name: &str) -> Option<&'static dyn AnyKey> {
 
 /// What one object says: the entries that are keys of ours, with the preferred spelling first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Layer(Vec<Written>);
+pub struct Layer {
+    written: Vec<Written>,
+    /// Entries whose values are not allowed: what guards a path closes it then.
+    refused: Vec<Written>,
+}
 
 /// A key as an object writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,26 +113,28 @@ impl Layer {
                 found(FindingKind::Misplaced(entry.scopes));
                 continue;
             }
+            let written = Written { name: entry.name, key: key.clone(), value: value.clone() };
             match known.check(value) {
-                Ok(()) => {
-                    layer.0.push(Written { name: entry.name, key: key.clone(), value: value.clone() });
+                Ok(()) => layer.written.push(written),
+                Err(wrong) => {
+                    layer.refused.push(written);
+                    found(FindingKind::Invalid(Invalid {
+                        value: shown(value),
+                        allowed: entry.allowed,
+                        example: entry.example,
+                        reason: wrong.0.into_owned(),
+                    }));
                 }
-                Err(wrong) => found(FindingKind::Invalid(Invalid {
-                    value: shown(value),
-                    allowed: entry.allowed,
-                    example: entry.example,
-                    reason: wrong.0.into_owned(),
-                })),
             }
         }
         // Stable: of two spellings the one with the preferred prefix stays first.
-        layer.0.sort_by_key(|written| written.name);
+        layer.written.sort_by_key(|written| written.name);
         (layer, findings)
     }
 
-    /// Whether nothing is written.
+    /// Whether nothing is written, not even values that are not allowed.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.written.is_empty() && self.refused.is_empty()
     }
 
     /// The value of a key, if the object writes a valid one.
@@ -141,9 +147,17 @@ impl Layer {
         self.written(key).map(|written| &written.key)
     }
 
+    /// The key as the object writes it, when none of its values is allowed.
+    fn refused<T>(&self, key: &Key<T>) -> Option<&Arc<str>> {
+        if self.written(key).is_some() {
+            return None;
+        }
+        self.refused.iter().find(|written| written.name == key.entry.name).map(|written| &written.key)
+    }
+
     fn written<T>(&self, key: &Key<T>) -> Option<&Written> {
-        let at = self.0.partition_point(|written| written.name < key.entry.name);
-        self.0.get(at).filter(|written| written.name == key.entry.name)
+        let at = self.written.partition_point(|written| written.name < key.entry.name);
+        self.written.get(at).filter(|written| written.name == key.entry.name)
     }
 }
 
@@ -171,9 +185,27 @@ impl<'a> Layers<'a> {
 
     /// The value that counts, the object that says so, and the key as it is written there.
     pub fn find<T>(&self, key: &Key<T>) -> Option<(T, Scope, &'a Arc<str>)> {
-        let layers =
-            [(Scope::Service, self.service), (Scope::Ingress, self.ingress), (Scope::ConfigMap, self.config)];
-        layers.into_iter().find_map(|(scope, layer)| Some((layer.get(key)?, scope, layer.written_as(key)?)))
+        self.in_order()
+            .into_iter()
+            .find_map(|(scope, layer)| Some((layer.get(key)?, scope, layer.written_as(key)?)))
+    }
+
+    /// The object that would count for a key if its value were one that the key allows, and the key as it is written there.
+    /// What guards a path must not fall back to the value of a less specific object.
+    pub fn refused<T>(&self, key: &Key<T>) -> Option<(Scope, &'a Arc<str>)> {
+        for (scope, layer) in self.in_order() {
+            if let Some(written) = layer.refused(key) {
+                return Some((scope, written));
+            }
+            if layer.written(key).is_some() {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn in_order(&self) -> [(Scope, &'a Layer); 3] {
+        [(Scope::Service, self.service), (Scope::Ingress, self.ingress), (Scope::ConfigMap, self.config)]
     }
 }
 

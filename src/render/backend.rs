@@ -1,7 +1,7 @@
 //! A backend of a Service: its header, and its servers as `add server` takes them.
 
 mod access;
-mod auth;
+pub(super) mod auth;
 mod raw;
 mod rewriting;
 mod servers;
@@ -25,7 +25,10 @@ pub(super) fn render(
         backend
             .servers
             .values()
-            .map(|server| (server::name(server.key), server::line(server, &backend.policy.servers)))
+            .map(|server| {
+                let line = server::line(server, &backend.policy.servers);
+                (server::name(server.key), auth::server(line, &backend.policy))
+            })
             .collect()
     } else {
         let places = server_slots::assign(backend, running, slots);

@@ -2,6 +2,7 @@
 //!
 //! Never `chroot`, `user`, `group`, `daemon`, `pidfile` (the container's uid cannot), `master-worker` or `program`.
 
+use super::backend::auth;
 use super::frontend::Frontends;
 use super::text::Text;
 use super::{Paths, escape, fixed};
@@ -31,6 +32,7 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
         text.line(format_args!("stats socket {socket} mode 660 level admin expose-fd listeners"));
     }
     text.lines(&["stats maxconn 50", "ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets"]);
+    auth::write_global(&mut text, global, paths);
 
     text.section(format_args!("defaults {DEFAULTS}"));
     text.lines(&[
@@ -53,5 +55,6 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
     let from = from(capabilities);
     Frontends { global, paths, from: &from }.write(&mut text);
     fixed::write(&mut text, &from);
+    auth::write_sections(&mut text, global, paths, &from);
     text.finish()
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::backends::Target;
 use super::facts::{Claim, Facts, Rank, TlsClaim};
 use super::key_pair::Parsed;
+use super::problem_book::Unit;
 use crate::cluster::{Ingress, IngressBackend, ObjectName};
 use crate::model::{BackendName, HostMatch, KeyType, PathMatch, RouteKey, Table};
 
@@ -19,6 +20,20 @@ pub(super) struct Dirty {
     pub(super) certificates: BTreeSet<ObjectName>,
     /// Other Ingresses are served than before.
     pub(super) served: bool,
+}
+
+impl Dirty {
+    /// Adds the routes among these units; tells whether others, which depend on the ConfigMap, are among them.
+    pub(super) fn units<'a>(&mut self, units: impl Iterator<Item = &'a Unit>) -> bool {
+        let mut others = false;
+        for unit in units {
+            match unit {
+                Unit::Route(key) => _ = self.routes.insert(key.clone()),
+                _ => others = true,
+            }
+        }
+        others
+    }
 }
 
 /// An Ingress of the snapshot.

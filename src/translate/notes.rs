@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::backends::Target;
 use super::problem_book::Unit;
 use crate::cluster::ObjectName;
-use crate::model::{List, ListName, Model, Need, Touched};
+use crate::model::{BackendName, List, ListName, Model, Need, Touched};
 use crate::problem::Problem;
 
 /// What one unit needs, and what is wrong with it.
@@ -22,6 +23,10 @@ pub(super) struct Notes {
     pub(super) needs: BTreeSet<Need>,
     /// Secrets that it reads, whether they exist or not.
     pub(super) secrets: BTreeSet<ObjectName>,
+    /// Services that it looks at besides the one that it serves, whether they exist or not.
+    pub(super) services: BTreeSet<ObjectName>,
+    /// Backends that it needs besides those that its requests go to.
+    pub(super) targets: Vec<Target>,
 }
 
 impl Notes {
@@ -32,10 +37,17 @@ impl Notes {
         self.values.extend(other.values);
         self.needs.extend(other.needs);
         self.secrets.extend(other.secrets);
+        self.services.extend(other.services);
+        self.targets.extend(other.targets);
     }
 
     fn is_empty(&self) -> bool {
-        self.lists.is_empty() && self.values.is_empty() && self.needs.is_empty() && self.secrets.is_empty()
+        self.lists.is_empty()
+            && self.values.is_empty()
+            && self.needs.is_empty()
+            && self.secrets.is_empty()
+            && self.services.is_empty()
+            && self.targets.is_empty()
     }
 }
 
@@ -48,6 +60,8 @@ pub(super) struct Ledger {
     needs: BTreeMap<Need, usize>,
     /// Who reads a Secret.
     readers: BTreeMap<ObjectName, BTreeSet<Unit>>,
+    /// Who looks at a Service.
+    watchers: BTreeMap<ObjectName, BTreeSet<Unit>>,
     touched_lists: BTreeSet<ListName>,
     touched_values: BTreeSet<Arc<str>>,
     /// Secrets whose readers changed, and whether there were any before.
@@ -55,11 +69,11 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// The notes of this unit are exactly these now.
-    pub(super) fn set(&mut self, unit: &Unit, mut notes: Notes) {
+    /// The notes of this unit are exactly these now. Gives the names of the further backends that it needed before.
+    pub(super) fn set(&mut self, unit: &Unit, mut notes: Notes) -> BTreeSet<BackendName> {
         notes.problems = Vec::new();
         if notes.is_empty() && !self.by_unit.contains_key(unit) {
-            return;
+            return BTreeSet::new();
         }
         for (name, list) in &notes.lists {
             let entry = self.lists.entry(name.clone()).or_insert_with(|| (0, list.clone()));
@@ -105,6 +119,23 @@ impl Ledger {
                 self.readers.remove(secret);
             }
         }
+        for service in old.services.symmetric_difference(&notes.services) {
+            let watchers = self.watchers.entry(service.clone()).or_default();
+            if notes.services.contains(service) {
+                watchers.insert(unit.clone());
+            } else {
+                watchers.remove(unit);
+            }
+            if watchers.is_empty() {
+                self.watchers.remove(service);
+            }
+        }
+        old.targets.iter().map(Target::name).collect()
+    }
+
+    /// Who looks at a Service besides those that serve it.
+    pub(super) fn watchers_of(&self, service: &ObjectName) -> impl Iterator<Item = &Unit> {
+        self.watchers.get(service).into_iter().flatten()
     }
 
     /// Who reads a Secret.

@@ -59,6 +59,19 @@ impl<'a> Context<'a> {
     /// The value that counts for a key with where it is written.
     pub(super) fn said<T>(&self, key: &Key<T>) -> Option<Said<T>> {
         let (value, scope, written) = self.layers.find(key)?;
+        let object = self.object(scope)?;
+        let origin = Origin { object: object.clone(), key: Some(written.clone()) };
+        Some(Said { value, object, origin })
+    }
+
+    /// Where a key is written whose value would count, but is not allowed.
+    pub(super) fn refused<T>(&self, key: &Key<T>) -> Option<Origin> {
+        let (scope, written) = self.layers.refused(key)?;
+        Some(Origin { object: self.object(scope)?, key: Some(written.clone()) })
+    }
+
+    /// The object of this kind that counts here.
+    fn object(&self, scope: Scope) -> Option<ObjectRef> {
         let name = match scope {
             Scope::Service => self.path?.service.name.clone(),
             Scope::Ingress => self.path?.ingress?.clone(),
@@ -69,9 +82,7 @@ impl<'a> Context<'a> {
             Scope::Ingress => Kind::Ingress,
             Scope::ConfigMap => Kind::ConfigMap,
         };
-        let object = ObjectRef { kind, name };
-        let origin = Origin { object: object.clone(), key: Some(written.clone()) };
-        Some(Said { value, object, origin })
+        Some(ObjectRef { kind, name })
     }
 
     /// Port of the Service, when it is for a path.

@@ -31,7 +31,7 @@ pub struct Translator {
     global_services: BTreeSet<ObjectName>,
     /// How many controllers share the traffic.
     replicas: u32,
-    ledger: Ledger,
+    pub(super) ledger: Ledger,
     table: Table,
     pub(super) index: Index,
     model: Model,
@@ -152,6 +152,7 @@ impl Translator {
                         dirty.routes.insert(RouteKey::default_of(self.table.clone()));
                     }
                     config_changed |= self.global_services.contains(name);
+                    config_changed |= dirty.units(self.ledger.watchers_of(name));
                 }
                 Kind::EndpointSlice => {
                     if self.settings.publish_service.as_ref() == Some(name) {
@@ -164,12 +165,7 @@ impl Translator {
                     if self.index.secrets.contains_key(name) {
                         dirty.secrets.insert(name.clone());
                     }
-                    for reader in self.ledger.readers_of(name) {
-                        match reader {
-                            Unit::Route(key) => _ = dirty.routes.insert(key.clone()),
-                            _ => config_changed = true,
-                        }
-                    }
+                    config_changed |= dirty.units(self.ledger.readers_of(name));
                 }
                 Kind::ConfigMap => config_changed |= self.settings.config_maps().contains(name),
                 Kind::File | Kind::Flag => {}
@@ -262,10 +258,12 @@ impl Translator {
         let context = global::Context { inputs: routes::Inputs { plain: &plain, ..inputs } };
         let read = global::global_of(&context, &plain, &mut notes);
 
-        for target in &read.targets {
+        let targets = read.targets.into_iter().chain(std::mem::take(&mut notes.targets)).collect();
+        let before = std::mem::replace(&mut self.global_targets, targets);
+        for target in &self.global_targets {
             self.index.acquire(target, dirty);
         }
-        for target in std::mem::replace(&mut self.global_targets, read.targets) {
+        for target in before {
             self.index.release(&target.name(), dirty);
         }
         self.global_services = read.services;
@@ -275,7 +273,7 @@ impl Translator {
         // Any key may be one that paths fall back to; this is rare and costs about as much as a restart.
         dirty.routes.extend(self.index.claims.keys().cloned());
         dirty.routes.insert(RouteKey::default_of(self.table.clone()));
-        self.ledger.set(&Unit::ConfigMap, notes.clone());
+        _ = self.ledger.set(&Unit::ConfigMap, notes.clone());
         self.book.set(Unit::ConfigMap, notes.problems);
     }
 
@@ -359,12 +357,14 @@ impl Translator {
             let mut wanted = routes::compute(&key, &inputs);
             let unit = Unit::Route(key.clone());
             let problems = std::mem::take(&mut wanted.notes.problems);
-            self.ledger.set(&unit, wanted.notes);
+            wanted.targets.extend_from_slice(&wanted.notes.targets);
+            let further = self.ledger.set(&unit, wanted.notes);
             self.book.set(unit, problems);
             let old: BTreeSet<BackendName> = (self.model.routes.get(&key).into_iter())
                 .flat_map(|route| &route.candidates)
                 .flat_map(|candidate| &candidate.split)
                 .map(|share| share.backend.clone())
+                .chain(further)
                 .collect();
             // In this order, so that a backend that stays is not taken down in between.
             let mut acquired = BTreeSet::new();

@@ -23,6 +23,7 @@ mod cases;
 mod cli;
 mod cluster;
 mod endpoints;
+mod external_auth;
 mod lifecycle;
 mod listeners;
 mod load;

@@ -10,6 +10,7 @@ pub(crate) mod config_input;
 pub(crate) mod echo;
 pub(crate) mod load;
 pub(crate) mod manifests;
+pub(crate) mod scripted;
 
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 pub(crate) use bed::Bed;
 pub(crate) use branch::Branch;
 pub(crate) use echo::Echo;
+pub(crate) use scripted::Scripted;
 
 /// How long a condition may take to become true. Generous: the machine may be busy; nothing waits this long when it works.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);

@@ -78,6 +78,11 @@ impl HaProxy {
             for id in texts.files() {
                 fs::write(id.path(&volumes), texts.file(&id, &volumes).unwrap()).unwrap();
             }
+            for asset in texts.assets() {
+                let folder = volumes.assets(asset.kind().is_state(), asset.kind().folder());
+                fs::create_dir_all(&folder).unwrap();
+                fs::write(folder.join(asset.name().as_ref()), asset.bytes()).unwrap();
+            }
             check(branch, &volumes);
             let log = folder.path().join("log");
             let process = spawn(branch, &volumes, &log);

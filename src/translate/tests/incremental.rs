@@ -23,6 +23,8 @@ const HOSTS: [&str; 7] = ["foo.bar", "Foo.Bar", "*.bar", "x.foo.bar", "*.foo.bar
 const PATHS: [&str; 8] = ["/", "/a", "/a/", "/a/b", "/ab", "/a//b", "nope", "-"];
 const TYPES: [&str; 3] = ["Exact", "Prefix", "ImplementationSpecific"];
 const BACKENDS: [&str; 7] = ["s0:80", "s0:http", "s1:80", "s1:81", "s1", "", "Kind/resource"];
+const AUTH_URLS: [&str; 6] =
+    ["http://s0.a.svc/", "svc://s1:81/x", "svc://b/s0:http", "https://example.org/", "off", "bad value"];
 const SECRETS: [&str; 4] = ["t0", "t1", "t2", ""];
 
 fn full_name(names: &'static [&'static str]) -> impl Strategy<Value = String> {
@@ -60,16 +62,20 @@ fn an_ingress() -> impl Strategy<Value = Object> {
         option::weighted(0.3, select(vec!["ours", "other", "gone"])),
         keys_for(Scope::Ingress, 3),
         option::weighted(0.3, select(&BACKENDS[..])),
+        option::weighted(0.3, select(&AUTH_URLS[..])),
         vec(rule, 0..3),
         vec(tls, 0..3),
     )
-        .prop_map(|(name, created, class, keys, default, rules, tls)| {
+        .prop_map(|(name, created, class, keys, default, auth, rules, tls)| {
             let mut built = ingress(&name).created(created);
             if let Some(class) = class {
                 built = built.class(class);
             }
             for (key, value) in keys {
                 built = built.annotation(&key, &value);
+            }
+            if let Some(url) = auth {
+                built = built.annotation("outrigger.dev/auth-url", url);
             }
             if let Some(default) = default {
                 built = built.default_backend(default);
@@ -294,6 +300,7 @@ proptest! {
         let fresh = full(&settings, &Snapshot::default());
         prop_assert_eq!(format!("{:?}", translator.index), format!("{:?}", fresh.index));
         prop_assert_eq!(format!("{:?}", translator.book), format!("{:?}", fresh.book));
+        prop_assert_eq!(format!("{:?}", translator.ledger), format!("{:?}", fresh.ledger));
     }
 }
 
