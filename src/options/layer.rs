@@ -18,7 +18,11 @@ pub fn find(name: &str) -> Option<&'static dyn AnyKey> {
 
 /// What one object says: the entries that are keys of ours, with the preferred spelling first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Layer(Vec<Written>);
+pub struct Layer {
+    written: Vec<Written>,
+    /// Names of keys of which no spelling has a value that is allowed.
+    refused: Vec<&'static str>,
+}
 
 /// A key as an object writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,24 +115,29 @@ impl Layer {
             }
             match known.check(value) {
                 Ok(()) => {
-                    layer.0.push(Written { name: entry.name, key: key.clone(), value: value.clone() });
+                    layer.written.push(Written { name: entry.name, key: key.clone(), value: value.clone() });
                 }
-                Err(wrong) => found(FindingKind::Invalid(Invalid {
+                Err(wrong) => {
+                    layer.refused.push(entry.name);
+                    found(FindingKind::Invalid(Invalid {
                     value: shown(value),
                     allowed: entry.allowed,
                     example: entry.example,
-                    reason: wrong.0.into_owned(),
-                })),
+                        reason: wrong.0.into_owned(),
+                    }));
+                }
             }
         }
         // Stable: of two spellings the one with the preferred prefix stays first.
-        layer.0.sort_by_key(|written| written.name);
+        layer.written.sort_by_key(|written| written.name);
+        let written = &layer.written;
+        layer.refused.retain(|name| written.iter().all(|written| written.name != *name));
         (layer, findings)
     }
 
     /// Whether nothing is written.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.written.is_empty() && self.refused.is_empty()
     }
 
     /// The value of a key, if the object writes a valid one.
@@ -141,9 +150,14 @@ impl Layer {
         self.written(key).map(|written| &written.key)
     }
 
+    /// Whether the object writes a key with no value that is allowed: what guards access must not be open then.
+    pub fn refuses<T>(&self, key: &Key<T>) -> bool {
+        self.refused.contains(&key.entry.name)
+    }
+
     fn written<T>(&self, key: &Key<T>) -> Option<&Written> {
-        let at = self.0.partition_point(|written| written.name < key.entry.name);
-        self.0.get(at).filter(|written| written.name == key.entry.name)
+        let at = self.written.partition_point(|written| written.name < key.entry.name);
+        self.written.get(at).filter(|written| written.name == key.entry.name)
     }
 }
 
@@ -167,6 +181,13 @@ impl<'a> Layers<'a> {
     /// The value that counts, `None` for the default. Keys are only in layers where they are allowed.
     pub fn get<T>(&self, key: &Key<T>) -> Option<T> {
         self.find(key).map(|(value, ..)| value)
+    }
+
+    /// Whether the object that counts for a key writes it with no value that is allowed.
+    pub fn refuses<T>(&self, key: &Key<T>) -> bool {
+        let layers = [self.service, self.ingress, self.config];
+        let first = layers.into_iter().find(|layer| layer.refuses(key) || layer.written(key).is_some());
+        first.is_some_and(|layer| layer.refuses(key))
     }
 
     /// The value that counts, the object that says so, and the key as it is written there.

@@ -4,7 +4,7 @@
 
 use super::frontend::Frontends;
 use super::text::Text;
-use super::{Paths, escape, fixed};
+use super::{Paths, escape, fixed, needs};
 use crate::model::{Capabilities, Global};
 
 /// Name of the defaults section.
@@ -31,6 +31,7 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
         text.line(format_args!("stats socket {socket} mode 660 level admin expose-fd listeners"));
     }
     text.lines(&["stats maxconn 50", "ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets"]);
+    needs::write_global(&mut text, global);
 
     text.section(format_args!("defaults {DEFAULTS}"));
     text.lines(&[
@@ -51,6 +52,7 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
     ]);
 
     let from = from(capabilities);
+    needs::write(&mut text, global, paths, &from);
     Frontends { global, paths, from: &from }.write(&mut text);
     fixed::write(&mut text, &from);
     text.finish()
