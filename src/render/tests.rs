@@ -6,6 +6,7 @@
     reason = "tests panic, and start HAProxy"
 )]
 
+mod access;
 mod escaping;
 mod haproxy;
 pub(crate) mod models;

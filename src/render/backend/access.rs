@@ -2,8 +2,6 @@
 //! anything asks for a password.
 
 mod cors;
-#[cfg(test)]
-mod tests;
 
 use crate::model::policy::access::{Access, Login, RateLimit};
 use crate::model::{ListName, Mode, Policy};

@@ -63,10 +63,15 @@ impl HaProxy {
 
     /// The same in folders below one with this name.
     pub(super) fn start_in(branch: &str, model: &mut Model, below: &str) -> Self {
+        Self::start_with(branch, model, below, "")
+    }
+
+    /// The same with a further file of configuration.
+    pub(super) fn start_with(branch: &str, model: &mut Model, below: &str, more: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("outrigger").tempdir().unwrap();
         let root = folder.path().join(below);
         let volumes = Volumes { config: root.join("etc"), state: root.join("lib"), run: root.join("run") };
-        for path in [volumes.maps(), volumes.certificates(), volumes.run.clone()] {
+        for path in [volumes.maps(), volumes.patterns(), volumes.certificates(), volumes.run.clone()] {
             fs::create_dir_all(path).unwrap();
         }
         // Another process may take a free port before HAProxy does.
@@ -77,6 +82,9 @@ impl HaProxy {
             let texts = renderer.full(model, &Texts::default());
             for id in texts.files() {
                 fs::write(id.path(&volumes), texts.file(&id, &volumes).unwrap()).unwrap();
+            }
+            if !more.is_empty() {
+                fs::write(volumes.config.join("zz.cfg"), more).unwrap();
             }
             check(branch, &volumes);
             let log = folder.path().join("log");
