@@ -33,8 +33,8 @@ pub use reply::{Answer, ReplyDecoder};
 pub use request::{MAX_MESSAGE, Request, escape_word};
 pub use show_proc::{MasterProcess, Processes, WorkerProcess, parse_show_proc};
 pub use state::{
-    Info, Running, ServerRunning, parse_certificates, parse_crt_list, parse_info, parse_map,
-    parse_servers_state,
+    Info, Running, ServerRunning, parse_certificates, parse_crt_list, parse_info, parse_list, parse_lists,
+    parse_map, parse_servers_state,
 };
 pub use supervisor::{Program, Supervisor};
 pub use watchdog::{Identity, Watchdog};

@@ -22,7 +22,7 @@ pub use certificate::{Certificate, KeyType};
 pub use global::{Global, Listeners};
 pub use list::{List, ListName};
 pub use matching::{Decision, Outcome, Request, normalise_host, resolve};
-pub use need::Need;
+pub use need::{Need, Users};
 pub use policy::{Balance, Mode, Policy};
 pub use route::{Candidate, Condition, Filter, HostMatch, PathMatch, Route, RouteKey, Table, Weighted};
 pub use version::{Capabilities, Version};

@@ -61,6 +61,18 @@ pub enum Code {
     WatchRefused,
     /// External authentication that cannot be used: requests to its paths are answered with 503.
     AuthUnusable,
+    /// Something that guards a path is missing or not valid: the path answers 503.
+    AccessClosed,
+    /// A key that changes nothing, because of what other keys say.
+    KeyIneffective,
+    /// A Secret of another namespace, which an Ingress must not use.
+    SecretForbidden,
+    /// A user or a password hash that HAProxy cannot check.
+    CredentialsInvalid,
+    /// A pattern file that does not exist.
+    PatternFileNotFound,
+    /// A pattern file with a name or a line that cannot be used.
+    PatternFileInvalid,
 }
 
 impl Code {
@@ -89,6 +101,12 @@ impl Code {
             Self::ConfigurationRefused => "configuration-refused",
             Self::WatchRefused => "watch-refused",
             Self::AuthUnusable => "auth-unusable",
+            Self::AccessClosed => "access-closed",
+            Self::KeyIneffective => "key-ineffective",
+            Self::SecretForbidden => "secret-forbidden",
+            Self::CredentialsInvalid => "credentials-invalid",
+            Self::PatternFileNotFound => "pattern-file-not-found",
+            Self::PatternFileInvalid => "pattern-file-invalid",
         }
     }
 }

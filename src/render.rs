@@ -11,6 +11,7 @@ mod escape;
 mod fixed;
 mod frontend;
 mod main_file;
+mod needs;
 mod route;
 mod server;
 mod slots;

@@ -24,6 +24,11 @@ pub(super) fn as_observed(expected: &Texts, observed: &Running, capabilities: Ca
     for (id, entries) in &observed.maps {
         *texts.map_mut(*id) = entries_as_observed(expected.map(*id), entries);
     }
+    for (file, patterns) in &observed.lists {
+        if expected.lists.get(file).is_some_and(|list| **list != *patterns) {
+            texts.lists.insert_mut(file.clone(), Arc::new(patterns.clone()));
+        }
+    }
     for (file, text) in &expected.certificates {
         match observed.list.get(file) {
             Some(filters) if *filters == text.filters => {}

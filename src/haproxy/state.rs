@@ -16,6 +16,8 @@ pub struct Running {
     pub servers: BTreeMap<BackendName, BTreeMap<Arc<str>, ServerRunning>>,
     /// The maps that are loaded.
     pub maps: BTreeMap<MapId, BTreeMap<Arc<str>, Arc<str>>>,
+    /// The lists of patterns that are loaded: file name in the patterns folder → patterns.
+    pub lists: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// Loaded certificates by file name in the certificate folder, the default certificate too.
     pub certificates: BTreeSet<Arc<str>>,
     /// The list of the HTTPS listener: file name in the certificate folder → server names, space-separated. The default
@@ -123,6 +125,25 @@ pub fn parse_map(text: &str) -> Result<BTreeMap<Arc<str>, Arc<str>>, Error> {
         }
     }
     Ok(entries)
+}
+
+/// Parses `show acl`: the names of the files in the patterns folder, with the number of their patterns where it is said (2.6).
+pub fn parse_lists(text: &str, folder: &Path) -> BTreeMap<Arc<str>, Option<usize>> {
+    let list = |line: &str| {
+        let (path, rest) = line.split_once(" (")?.1.split_once(") ")?;
+        let count = rest.rsplit_once("entry_cnt=").and_then(|(_, count)| count.trim().parse().ok());
+        Some((file_in(path, folder)?, count))
+    };
+    text.lines().filter_map(list).collect()
+}
+
+/// Parses `show acl NAME`.
+pub fn parse_list(text: &str) -> Result<BTreeSet<Arc<str>>, Error> {
+    let pattern = |line: &str| match line.split_once(' ') {
+        Some((pointer, pattern)) if pointer.starts_with("0x") => Ok(pattern.into()),
+        _ => Err(unreadable("show acl", line)),
+    };
+    text.lines().filter(|line| !line.is_empty()).map(pattern).collect()
 }
 
 /// Parses `show ssl cert`: the names of files in the certificate folder. An open transaction (`*`) is not a certificate.

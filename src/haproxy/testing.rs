@@ -71,6 +71,22 @@ pub(super) struct Haproxy {
 impl Haproxy {
     /// Starts a branch with [`Haproxy::config`].
     pub(super) fn start(branch: &'static str) -> Self {
+        Self::start_with(branch, |_| ())
+    }
+
+    /// Starts a branch with a file of patterns, which an ACL of this fetch refers to.
+    pub(super) fn start_with_list(branch: &'static str, file: &str, patterns: &str, fetch: &str) -> Self {
+        Self::start_with(branch, |volumes| {
+            let path = volumes.patterns().join(file);
+            std::fs::create_dir_all(volumes.patterns()).unwrap();
+            std::fs::write(&path, patterns).unwrap();
+            let acl = format!("http.sock\n  acl listed {fetch} -f {}\n", path.display());
+            let config = Self::config(branch, volumes, "").replacen("http.sock\n", &acl, 1);
+            std::fs::write(volumes.main_file(), config).unwrap();
+        })
+    }
+
+    fn start_with(branch: &'static str, prepare: impl FnOnce(&Volumes)) -> Self {
         let folder = TempDir::new().unwrap();
         let at = |name: &str| folder.path().join(name);
         let volumes = Volumes { config: at("etc"), state: at("lib"), run: at("run") };
@@ -81,6 +97,7 @@ impl Haproxy {
         std::fs::write(volumes.maps().join("prefix.map"), "").unwrap();
         std::fs::write(volumes.default_certificate(), pem("default.test")).unwrap();
         std::fs::write(volumes.crt_list(), format!("{}\n", volumes.default_certificate().display())).unwrap();
+        prepare(&volumes);
         let child = Self::spawn(branch, &volumes);
         Self { branch, volumes, child, folder }
     }

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::answers::Good;
 use super::{
     CommandError, Error, Master, Request, Running, ServerRunning, parse_certificates, parse_crt_list,
-    parse_map, parse_servers_state,
+    parse_list, parse_lists, parse_map, parse_servers_state,
 };
 use crate::model::BackendName;
 use crate::plan::{Command, MapId};
@@ -23,7 +23,7 @@ pub use servers::Dying;
 /// How long one command may take. Tens of microseconds are usual; a worker that is stopped or starved needs more.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// So many servers make an answer of some kilobytes.
+/// So many servers or patterns make an answer of some kilobytes.
 const SHORT: usize = 50;
 
 /// Says [`Command`]s to the current worker. Not for use while a reload is under way: a command would reach the worker that is
@@ -100,11 +100,23 @@ impl Worker {
                 maps.insert(id, parse_map(&answer)?);
             }
         }
+        let mut lists = BTreeMap::new();
+        let answer = self.read_back(Request::worker("show acl")).await?;
+        for (file, count) in parse_lists(&answer, &self.volumes.patterns()) {
+            let request = self.patterns("show acl", &file)?;
+            let answer = if count.is_some_and(|count| count <= SHORT) {
+                self.master.send(request, Instant::now() + PATIENCE).await?.text
+            } else {
+                self.read_back(request).await?
+            };
+            lists.insert(file, parse_list(&answer)?);
+        }
         let list = self.volumes.crt_list();
         let list = Request::worker("show ssl crt-list -n").word(&list.to_string_lossy())?;
         Ok(Running {
             servers,
             maps,
+            lists,
             certificates: parse_certificates(
                 &self.read_back(Request::worker("show ssl cert")).await?,
                 &self.volumes.certificates(),

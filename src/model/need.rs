@@ -1,6 +1,11 @@
 //! What routes need of the main text: the frontends and shared sections have it for all of them together.
 
 use super::policy::auth::AuthHost;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::cluster::ObjectName;
 
 /// Something that at least one route needs; a new one is a reload.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,4 +32,22 @@ pub enum Need {
     ExternalAuth,
     /// A host outside of the cluster that authenticates.
     AuthHost(AuthHost),
+    /// Users with the hashes of their passwords.
+    Users(Users),
+}
+
+/// Users of basic authentication.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Users {
+    /// The Secret that they come from.
+    pub secret: ObjectName,
+    /// User → hash of the password, as crypt(3) reads it.
+    pub hashes: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+impl fmt::Debug for Users {
+    /// Without the hashes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Users").field("secret", &self.secret).finish_non_exhaustive()
+    }
 }

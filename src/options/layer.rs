@@ -183,6 +183,11 @@ impl<'a> Layers<'a> {
         self.find(key).map(|(value, ..)| value)
     }
 
+    /// Whether the object that counts for a key writes it with no value that is allowed.
+    pub fn refuses<T>(&self, key: &Key<T>) -> bool {
+        self.refused(key).is_some()
+    }
+
     /// The value that counts, the object that says so, and the key as it is written there.
     pub fn find<T>(&self, key: &Key<T>) -> Option<(T, Scope, &'a Arc<str>)> {
         self.in_order()

@@ -1,5 +1,6 @@
 //! The verdict of each unit.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -31,8 +32,14 @@ fn look_at(running: &Texts, wanted: &Texts, touched: &Units) -> BTreeSet<Unit> {
 /// Live changes go first, in the order in which each finds what it refers to: certificates, servers, route entries that are
 /// added or changed, entries that go, certificates that go. A reload does the rest.
 fn differences(running: &Texts, wanted: Texts, units: &BTreeSet<Unit>, capabilities: Capabilities) -> Plan {
-    let mut differ =
-        Differ { running, wanted: &wanted, capabilities, phases: Default::default(), plan: Plan::default() };
+    let mut differ = Differ {
+        running,
+        wanted: &wanted,
+        capabilities,
+        phases: Default::default(),
+        plan: Plan::default(),
+        loaded: OnceCell::new(),
+    };
     for unit in units {
         differ.unit(unit);
     }
@@ -82,6 +89,8 @@ struct Differ<'a> {
     capabilities: Capabilities,
     phases: [Vec<Step>; 6],
     plan: Plan,
+    /// Names of the files that what runs refers to, looked up at the first question: thousands of lists may come at once.
+    loaded: OnceCell<BTreeSet<&'a str>>,
 }
 
 impl Differ<'_> {
@@ -227,8 +236,11 @@ impl Differ<'_> {
 
     /// Whether what runs refers to this file, in the main text or in a backend.
     fn loads(&self, file: &str) -> bool {
-        let names = |text: &str| text.contains(&format!("/{file}"));
-        names(&self.running.main) || self.running.backends.iter().any(|(_, text)| names(&text.header))
+        let loaded = self.loaded.get_or_init(|| {
+            let headers = self.running.backends.iter().map(|(_, text)| text.header.as_ref());
+            headers.chain([self.running.main.as_ref()]).flat_map(files_in).collect()
+        });
+        loaded.contains(file)
     }
 
     /// Whether a backend that a map value names runs.
@@ -237,6 +249,12 @@ impl Differ<'_> {
             || self.running.backends.contains_key(&BackendName::parsed(backend))
             || has_backend(&self.running.main, backend)
     }
+}
+
+/// The names of the files that a text refers to: what stands behind the last slash of a word, or of an argument in it.
+fn files_in(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '\'' | '"'));
+    words.filter_map(|word| word.rsplit_once('/')).map(|(_, file)| file)
 }
 
 /// Whether the main text has this fixed backend.

@@ -5,7 +5,7 @@
 use super::backend::auth;
 use super::frontend::Frontends;
 use super::text::Text;
-use super::{Paths, escape, fixed};
+use super::{Paths, escape, fixed, needs};
 use crate::model::{Capabilities, Global};
 
 /// Name of the defaults section.
@@ -33,6 +33,7 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
     }
     text.lines(&["stats maxconn 50", "ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets"]);
     auth::write_global(&mut text, global, paths);
+    needs::write_global(&mut text, global);
 
     text.section(format_args!("defaults {DEFAULTS}"));
     text.lines(&[
@@ -53,6 +54,7 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
     ]);
 
     let from = from(capabilities);
+    needs::write(&mut text, global, paths, &from);
     Frontends { global, paths, from: &from }.write(&mut text);
     fixed::write(&mut text, &from);
     auth::write_sections(&mut text, global, paths, &from);

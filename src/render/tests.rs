@@ -6,6 +6,7 @@
     reason = "tests panic, and start HAProxy"
 )]
 
+mod access;
 mod auth;
 mod escaping;
 mod haproxy;

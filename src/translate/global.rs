@@ -4,6 +4,7 @@ mod clients;
 mod defaults;
 mod error_pages;
 mod logs;
+mod patterns;
 mod process;
 mod snippets;
 mod stats;
@@ -69,5 +70,6 @@ pub(super) fn global_of(context: &Context<'_>, plain: &Arc<Policy>, notes: &mut 
     snippets::read(context, global, notes);
     error_pages::read(context, global, notes);
     tcp::read(context, &mut read, notes);
+    patterns::read(context, notes);
     read
 }

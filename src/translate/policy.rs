@@ -100,5 +100,6 @@ pub(super) fn policy_of(context: &Context<'_>, notes: &mut Notes) -> Arc<Policy>
     rewriting::read(context, &mut policy, notes);
     tls::read(context, &mut policy, notes);
     raw::read(context, &mut policy, notes);
+    access::settle(context, &mut policy, notes);
     Arc::new(policy)
 }

@@ -1,5 +1,6 @@
 //! From objects to a model, as a reader of the objects would expect it.
 
+mod access;
 mod auth;
 mod backends;
 mod build;

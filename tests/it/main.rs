@@ -17,6 +17,7 @@
 #[macro_use]
 mod support;
 
+mod access;
 mod arch;
 mod bad_input;
 mod cases;

@@ -1,3 +1,4 @@
 mod certificates;
+mod lists;
 mod maps;
 mod servers;

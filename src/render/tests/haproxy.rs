@@ -63,10 +63,15 @@ impl HaProxy {
 
     /// The same in folders below one with this name.
     pub(super) fn start_in(branch: &str, model: &mut Model, below: &str) -> Self {
+        Self::start_with(branch, model, below, "")
+    }
+
+    /// The same with a further file of configuration.
+    pub(super) fn start_with(branch: &str, model: &mut Model, below: &str, more: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("outrigger").tempdir().unwrap();
         let root = folder.path().join(below);
         let volumes = Volumes { config: root.join("etc"), state: root.join("lib"), run: root.join("run") };
-        for path in [volumes.maps(), volumes.certificates(), volumes.run.clone()] {
+        for path in [volumes.maps(), volumes.patterns(), volumes.certificates(), volumes.run.clone()] {
             fs::create_dir_all(path).unwrap();
         }
         // Another process may take a free port before HAProxy does.
@@ -82,6 +87,9 @@ impl HaProxy {
                 let folder = volumes.assets(asset.kind().is_state(), asset.kind().folder());
                 fs::create_dir_all(&folder).unwrap();
                 fs::write(folder.join(asset.name().as_ref()), asset.bytes()).unwrap();
+            }
+            if !more.is_empty() {
+                fs::write(volumes.config.join("zz.cfg"), more).unwrap();
             }
             check(branch, &volumes);
             let log = folder.path().join("log");

@@ -144,6 +144,39 @@ pub(crate) async fn get_tls(
     Ok((exchange(stream, &request(host, path)).await?, handshake))
 }
 
+/// A request of any kind, from any loopback address.
+#[derive(Debug, Clone)]
+pub(crate) struct Call<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) host: &'a str,
+    pub(crate) path: &'a str,
+    /// Header lines, each with its `\r\n`.
+    pub(crate) headers: &'a str,
+    pub(crate) body: &'a str,
+    /// The client's address.
+    pub(crate) source: std::net::Ipv4Addr,
+}
+
+impl Default for Call<'_> {
+    fn default() -> Self {
+        let source = std::net::Ipv4Addr::LOCALHOST;
+        Self { method: "GET", host: "", path: "/", headers: "", body: "", source }
+    }
+}
+
+impl Call<'_> {
+    /// Sends it on a connection of its own.
+    pub(crate) async fn send(&self, address: SocketAddr) -> Result<Answer, String> {
+        let Call { method, host, path, headers, body, source } = self;
+        let socket = tokio::net::TcpSocket::new_v4().map_err(|e| format!("socket: {e}"))?;
+        socket.bind((*source, 0).into()).map_err(|e| format!("bind {source}: {e}"))?;
+        let stream = socket.connect(address).await.map_err(|e| format!("connect: {e}"))?;
+        let head =
+            format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{headers}Connection: close\r\n\r\n{body}");
+        exchange(stream, &head).await
+    }
+}
+
 /// Accepts every certificate and remembers it.
 #[derive(Debug)]
 struct Witness {
