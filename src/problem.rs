@@ -57,6 +57,16 @@ pub enum Code {
     ConfigurationRefused,
     /// A kind that the API server does not let us read; what was known of it stays.
     WatchRefused,
+    /// A Secret of another namespace than the object that names it: whom it would guard from is refused.
+    SecretNotAllowed,
+    /// A Secret without usable authority, revocation list or signing certificate: whom it would check is refused.
+    AuthorityInvalid,
+    /// An older Ingress already says what clients of this host must show.
+    ClientCheckConflict,
+    /// One Ingress passes TLS of a host through, another terminates it: the older one counts.
+    PassthroughConflict,
+    /// A key that is right by itself and has no effect together with what else is written.
+    KeyIneffective,
 }
 
 impl Code {
@@ -83,6 +93,11 @@ impl Code {
             Self::PortUnavailable => "port-unavailable",
             Self::ConfigurationRefused => "configuration-refused",
             Self::WatchRefused => "watch-refused",
+            Self::SecretNotAllowed => "secret-not-allowed",
+            Self::AuthorityInvalid => "authority-invalid",
+            Self::ClientCheckConflict => "client-check-conflict",
+            Self::PassthroughConflict => "passthrough-conflict",
+            Self::KeyIneffective => "key-ineffective",
         }
     }
 }

@@ -10,4 +10,8 @@ pub enum Need {
         /// Number of entries.
         size: u64,
     },
+    /// A host with certificates of clients of its own: sessions must not be resumed over hosts.
+    ClientChecks,
+    /// A host whose TLS is passed through.
+    Passthrough,
 }

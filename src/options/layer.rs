@@ -16,9 +16,10 @@ pub fn find(name: &str) -> Option<&'static dyn AnyKey> {
     BY_NAME.get(name).copied()
 }
 
-/// What one object says: the entries that are keys of ours, with the preferred spelling first.
+/// What one object says: the entries that are keys of ours, with the preferred spelling first; and the names of keys whose
+/// value is none that they allow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Layer(Vec<Written>);
+pub struct Layer(Vec<Written>, Vec<&'static str>);
 
 /// A key as an object writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,12 +114,15 @@ impl Layer {
                 Ok(()) => {
                     layer.0.push(Written { name: entry.name, key: key.clone(), value: value.clone() });
                 }
-                Err(wrong) => found(FindingKind::Invalid(Invalid {
-                    value: shown(value),
-                    allowed: entry.allowed,
-                    example: entry.example,
-                    reason: wrong.0.into_owned(),
-                })),
+                Err(wrong) => {
+                    layer.1.push(entry.name);
+                    found(FindingKind::Invalid(Invalid {
+                        value: shown(value),
+                        allowed: entry.allowed,
+                        example: entry.example,
+                        reason: wrong.0.into_owned(),
+                    }));
+                }
             }
         }
         // Stable: of two spellings the one with the preferred prefix stays first.
@@ -128,7 +132,12 @@ impl Layer {
 
     /// Whether nothing is written.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_empty() && self.1.is_empty()
+    }
+
+    /// Whether the object writes only values that this key does not allow: what guards access must not fall open then.
+    pub fn is_invalid<T>(&self, key: &Key<T>) -> bool {
+        self.1.contains(&key.entry.name) && self.written(key).is_none()
     }
 
     /// The value of a key, if the object writes a valid one.

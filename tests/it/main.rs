@@ -28,3 +28,4 @@ mod problems;
 mod routes;
 mod services;
 mod tls;
+mod tls_keys;

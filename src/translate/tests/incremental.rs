@@ -22,10 +22,27 @@ const HOSTS: [&str; 7] = ["foo.bar", "Foo.Bar", "*.bar", "x.foo.bar", "*.foo.bar
 const PATHS: [&str; 8] = ["/", "/a", "/a/", "/a/b", "/ab", "/a//b", "nope", "-"];
 const TYPES: [&str; 3] = ["Exact", "Prefix", "ImplementationSpecific"];
 const BACKENDS: [&str; 7] = ["s0:80", "s0:http", "s1:80", "s1:81", "s1", "", "Kind/resource"];
+/// Keys of TLS, with values that are right, wrong or about other namespaces.
+const TLS_KEYS: [(&str, &str); 10] = [
+    ("ssl-passthrough", "true"),
+    ("ssl-passthrough", "false"),
+    ("client-ca", "t0"),
+    ("client-ca", "a/t1"),
+    ("client-ca", "T!"),
+    ("client-crl", "t2"),
+    ("client-crt-optional", "true"),
+    ("client-crt-optional", "false"),
+    ("hsts", "true"),
+    ("hsts-max-age", "7"),
+];
 const SECRETS: [&str; 4] = ["t0", "t1", "t2", ""];
 
 fn full_name(names: &'static [&'static str]) -> impl Strategy<Value = String> {
     (select(vec!["a", "b"]), select(names)).prop_map(|(namespace, name)| format!("{namespace}/{name}"))
+}
+
+fn tls_keys(probability: f64) -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
+    option::weighted(probability, subsequence(TLS_KEYS.to_vec(), 1..4)).prop_map(Option::unwrap_or_default)
 }
 
 fn an_ingress() -> impl Strategy<Value = Object> {
@@ -37,18 +54,21 @@ fn an_ingress() -> impl Strategy<Value = Object> {
         full_name(&["i0", "i1", "i2"]),
         0i64..3,
         option::weighted(0.3, select(vec!["ours", "other", "gone"])),
-        option::weighted(0.3, select(vec!["true", "off", "maybe"])),
+        (option::weighted(0.3, select(vec!["true", "off", "maybe"])), tls_keys(0.4)),
         option::weighted(0.3, select(&BACKENDS[..])),
         vec(rule, 0..3),
         vec(tls, 0..3),
     )
-        .prop_map(|(name, created, class, redirect, default, rules, tls)| {
+        .prop_map(|(name, created, class, (redirect, keys), default, rules, tls)| {
             let mut built = ingress(&name).created(created);
             if let Some(class) = class {
                 built = built.class(class);
             }
             if let Some(redirect) = redirect {
                 built = built.annotation("haproxy.org/ssl-redirect", redirect);
+            }
+            for (key, value) in keys {
+                built = built.annotation(&format!("haproxy.org/{key}"), value);
             }
             if let Some(default) = default {
                 built = built.default_backend(default);
@@ -66,9 +86,13 @@ fn an_ingress() -> impl Strategy<Value = Object> {
 fn a_service() -> impl Strategy<Value = Object> {
     let ports =
         select(vec![vec!["80"], vec!["http=80"], vec!["http=80", "admin=81"], vec!["http=81"], vec![]]);
-    (full_name(&["s0", "s1"]), ports, any::<bool>(), option::weighted(0.1, Just("example.org"))).prop_map(
-        |(name, ports, publish_not_ready, external)| {
+    let passthrough = option::weighted(0.1, select(vec!["true", "false"]));
+    let external = option::weighted(0.1, Just("example.org"));
+    (full_name(&["s0", "s1"]), ports, any::<bool>(), external, passthrough).prop_map(
+        |(name, ports, publish_not_ready, external, passthrough)| {
+            let annotations = passthrough.map(|value| ("haproxy.org/ssl-passthrough".into(), value.into()));
             Object::Service(Service {
+                annotations: annotations.into_iter().collect(),
                 publish_not_ready,
                 external_name: external.map(Into::into),
                 ..service_with(&name, &ports)
@@ -117,11 +141,19 @@ fn a_class() -> impl Strategy<Value = Object> {
 fn a_config_map() -> impl Strategy<Value = Object> {
     let redirect = option::of(select(vec!["yes", "no", "maybe"]));
     let slots = option::of(select(vec!["1", "20", "many"]));
-    (redirect, slots).prop_map(|(redirect, slots)| {
+    let more = [
+        ("ssl-certificate", "b/t0"),
+        ("generate-certificates-signer", "a/t1"),
+        ("ssl-min-version", "TLSv1.3"),
+    ];
+    let keys = (tls_keys(0.4), subsequence(more.to_vec(), 0..3));
+    (redirect, slots, keys).prop_map(|(redirect, slots, (keys, more))| {
         let pairs: Vec<(&str, &str)> = redirect
             .map(|value| ("ssl-redirect", value))
             .into_iter()
             .chain(slots.map(|value| ("server-slots", value)))
+            .chain(keys)
+            .chain(more)
             .collect();
         config_map(&pairs)
     })
@@ -222,7 +254,9 @@ proptest! {
             let mut expected = Touched::between(&model, translator.model());
             expected.global |= std::mem::take(&mut first);
             let now = problems(&translator);
-            let referred_now = referred(&translator, &snapshot, &settings);
+            // Those that keys refer to are known to a translator that starts with all of it.
+            let referred_now = Translator::new(settings.clone()).update(&snapshot, &BTreeSet::new()).secrets_added;
+            prop_assert!(referred(&translator, &snapshot, &settings).is_subset(&referred_now));
             prop_assert_eq!(update, Update {
                 touched: expected,
                 secrets_added: referred_now.difference(&referred_before).cloned().collect(),
