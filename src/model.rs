@@ -18,7 +18,7 @@ mod version;
 
 pub use asset::{Asset, AssetKind};
 pub use backend::{Backend, BackendName, Server, ServerKey, ServerState};
-pub use certificate::{Certificate, KeyType};
+pub use certificate::{Certificate, CertificateKey, ClientCheck, KeyType};
 pub use global::{Global, Listeners};
 pub use list::{List, ListName};
 pub use matching::{Decision, Outcome, Request, normalise_host, resolve};
@@ -30,7 +30,7 @@ pub use version::{Capabilities, Version};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::cluster::{Map, ObjectName};
+use crate::cluster::Map;
 
 /// Everything HAProxy should do.
 #[derive(Clone, PartialEq, Eq)]
@@ -45,8 +45,10 @@ pub struct Model {
     pub lists: Map<ListName, List>,
     /// Values that rules look up while HAProxy runs, by key.
     pub values: Map<Arc<str>, Arc<str>>,
-    /// Certificates by the Secret they come from. The default certificate is not among them.
-    pub certificates: Map<ObjectName, Arc<Certificate>>,
+    /// Certificates. The default certificate is among them only where hosts check clients with it.
+    pub certificates: Map<CertificateKey, Arc<Certificate>>,
+    /// Hosts whose TLS is passed through, and to which backend.
+    pub passthroughs: Map<HostMatch, Arc<BackendName>>,
     /// PEM (chain and key) of the certificate for clients whose server name matches no other.
     pub default_certificate: bytes::Bytes,
 }
@@ -61,6 +63,7 @@ impl Model {
             lists: Map::default(),
             values: Map::default(),
             certificates: Map::default(),
+            passthroughs: Map::default(),
             default_certificate,
         }
     }
@@ -76,6 +79,7 @@ impl std::fmt::Debug for Model {
             .field("lists", &self.lists)
             .field("values", &self.values)
             .field("certificates", &self.certificates)
+            .field("passthroughs", &self.passthroughs)
             .finish_non_exhaustive()
     }
 }
@@ -89,8 +93,10 @@ pub struct Touched {
     pub backends: BTreeSet<BackendName>,
     /// Routes that were added, changed or removed.
     pub routes: BTreeSet<RouteKey>,
-    /// Certificates that were added, changed or removed, by Secret.
-    pub certificates: BTreeSet<ObjectName>,
+    /// Certificates that were added, changed or removed.
+    pub certificates: BTreeSet<CertificateKey>,
+    /// Hosts whose TLS is passed through since, or not any more, or elsewhere.
+    pub passthroughs: BTreeSet<HostMatch>,
     /// Lists that were added, changed or removed.
     pub lists: BTreeSet<ListName>,
     /// Values that were added, changed or removed, by key.
@@ -114,6 +120,7 @@ impl Touched {
             backends: keys(&a.backends, &b.backends),
             routes: keys(&a.routes, &b.routes),
             certificates: keys(&a.certificates, &b.certificates),
+            passthroughs: keys(&a.passthroughs, &b.passthroughs),
             lists: keys(&a.lists, &b.lists),
             values: keys(&a.values, &b.values),
         }
@@ -125,6 +132,7 @@ impl Touched {
         self.backends.extend(other.backends);
         self.routes.extend(other.routes);
         self.certificates.extend(other.certificates);
+        self.passthroughs.extend(other.passthroughs);
         self.lists.extend(other.lists);
         self.values.extend(other.values);
     }

@@ -73,6 +73,12 @@ pub enum Code {
     PatternFileNotFound,
     /// A pattern file with a name or a line that cannot be used.
     PatternFileInvalid,
+    /// A Secret without usable authority, revocation list or signing certificate: whom it would check is refused.
+    AuthorityInvalid,
+    /// An older Ingress already says what clients of this host must show.
+    ClientCheckConflict,
+    /// One Ingress passes TLS of a host through, another terminates it: the older one counts.
+    PassthroughConflict,
 }
 
 impl Code {
@@ -107,6 +113,9 @@ impl Code {
             Self::CredentialsInvalid => "credentials-invalid",
             Self::PatternFileNotFound => "pattern-file-not-found",
             Self::PatternFileInvalid => "pattern-file-invalid",
+            Self::AuthorityInvalid => "authority-invalid",
+            Self::ClientCheckConflict => "client-check-conflict",
+            Self::PassthroughConflict => "passthrough-conflict",
         }
     }
 }

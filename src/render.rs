@@ -12,6 +12,7 @@ mod fixed;
 mod frontend;
 mod main_file;
 mod needs;
+mod passthrough;
 mod route;
 mod server;
 mod slots;
@@ -24,8 +25,9 @@ use std::sync::Arc;
 
 use outrigger_init::Volumes;
 
-use crate::cluster::ObjectName;
-use crate::model::{Asset, BackendName, Capabilities, ListName, Model, RouteKey, Touched};
+use crate::model::{
+    Asset, BackendName, Capabilities, CertificateKey, HostMatch, ListName, Model, RouteKey, Touched,
+};
 use crate::plan::{MapId, Texts, Unit, Units};
 
 /// What rendering depends on besides the model: where HAProxy finds files, and what it can do.
@@ -82,8 +84,11 @@ impl Renderer {
         for key in &touched.routes {
             units.insert(route(model, key, wanted));
         }
-        for secret in &touched.certificates {
-            units.insert(certificate(model, secret, wanted));
+        for key in &touched.certificates {
+            units.insert(self.certificate(model, key, wanted));
+        }
+        for host in &touched.passthroughs {
+            units.insert(passthrough(model, host, wanted));
         }
         for name in &touched.lists {
             units.insert(list(model, name, wanted));
@@ -104,8 +109,11 @@ impl Renderer {
         for key in model.routes.keys() {
             route(model, key, &mut wanted);
         }
-        for secret in model.certificates.keys() {
-            certificate(model, secret, &mut wanted);
+        for key in model.certificates.keys() {
+            self.certificate(model, key, &mut wanted);
+        }
+        for host in model.passthroughs.keys() {
+            passthrough(model, host, &mut wanted);
         }
         for name in model.lists.keys() {
             list(model, name, &mut wanted);
@@ -132,6 +140,16 @@ impl Renderer {
         }
     }
 
+    fn certificate(&self, model: &Model, key: &CertificateKey, wanted: &mut Texts) -> Unit {
+        let file = certificate::file(key);
+        let certificate = model.certificates.get(key);
+        match certificate.and_then(|certificate| certificate::render(certificate, &self.paths())) {
+            Some(text) => wanted.certificates.insert_mut(file.clone(), Arc::new(text)),
+            None => _ = wanted.certificates.remove_mut(&file),
+        }
+        Unit::Certificate(file)
+    }
+
     fn backend(&self, model: &Model, name: &BackendName, running: &Texts, wanted: &mut Texts) {
         match model.backends.get(name) {
             Some(backend) => {
@@ -153,13 +171,16 @@ fn route(model: &Model, key: &RouteKey, wanted: &mut Texts) -> Unit {
     Unit::Entry(id, text)
 }
 
-fn certificate(model: &Model, secret: &ObjectName, wanted: &mut Texts) -> Unit {
-    let file = certificate::file(secret);
-    match model.certificates.get(secret).and_then(|certificate| certificate::render(certificate)) {
-        Some(text) => wanted.certificates.insert_mut(file.clone(), Arc::new(text)),
-        None => _ = wanted.certificates.remove_mut(&file),
+fn passthrough(model: &Model, host: &HostMatch, wanted: &mut Texts) -> Unit {
+    let key = route::server_name(host);
+    match model.passthroughs.get(host) {
+        Some(backend) => {
+            let backend = escape::name(backend.as_str());
+            wanted.map_mut(MapId::Sni).insert_mut(key.clone(), backend.into());
+        }
+        None => _ = wanted.map_mut(MapId::Sni).remove_mut(&key),
     }
-    Unit::Certificate(file)
+    Unit::Entry(MapId::Sni, key)
 }
 
 fn list(model: &Model, name: &ListName, wanted: &mut Texts) -> Unit {

@@ -5,15 +5,18 @@
 //! not depend on how it came about. The first update is the same with everything touched.
 #![deny(clippy::disallowed_methods)]
 
+mod authority;
 mod backends;
 mod certificates;
 mod class;
+mod clients;
 mod facts;
 mod global;
 mod host;
 mod index;
 mod key_pair;
 mod notes;
+mod passthrough;
 mod pem;
 mod policy;
 mod problem_book;

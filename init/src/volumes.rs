@@ -92,6 +92,11 @@ impl Volumes {
         self.run.join("worker.sock")
     }
 
+    /// Where HAProxy itself brings connections to its HTTPS listener when others on the same port are passed through.
+    pub fn https_socket(&self) -> PathBuf {
+        self.run.join("https.sock")
+    }
+
     /// The master CLI socket.
     pub fn master_socket(&self) -> PathBuf {
         self.run.join("master.sock")

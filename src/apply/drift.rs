@@ -43,7 +43,13 @@ pub(super) fn as_observed(expected: &Texts, observed: &Running, capabilities: Ca
     }
     for (file, filters) in &observed.list {
         if !expected.certificates.contains_key(file) && file.as_ref() != CertificateText::DEFAULT_FILE {
-            let text = CertificateText { digest: [0; 32], pem: None, filters: filters.clone() };
+            let text = CertificateText {
+                digest: [0; 32],
+                pem: None,
+                options: "".into(),
+                filters: filters.clone(),
+                assets: Vec::new(),
+            };
             texts.certificates.insert_mut(file.clone(), Arc::new(text));
         }
     }

@@ -95,7 +95,9 @@ pub(super) fn remove_unnamed(texts: &Texts, volumes: &Volumes) -> anyhow::Result
     let named: BTreeSet<&str> = texts.assets().map(|asset| asset.name().as_ref()).collect();
     let folders = [AssetKind::Authority, AssetKind::ErrorPage, AssetKind::Script];
     for folder in folders.map(|kind| asset_path(kind, volumes)) {
-        remove_others(&folder, |name| named.contains(name))?;
+        // Lines of the certificate list may have been read back, and name their files by their text only.
+        let is_listed = |name: &str| texts.certificates.values().any(|text| text.options.contains(name));
+        remove_others(&folder, |name| named.contains(name) || is_listed(name))?;
     }
     remove_others(&volumes.patterns(), |name| texts.lists.contains_key(name))
 }

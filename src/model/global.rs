@@ -86,6 +86,8 @@ impl Global {
 
     /// Files that the main text refers to.
     pub fn assets(&self) -> Vec<Asset> {
-        Vec::new()
+        let mut assets = Vec::new();
+        self.tls.collect_assets(&mut assets);
+        assets
     }
 }

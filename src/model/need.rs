@@ -34,6 +34,10 @@ pub enum Need {
     AuthHost(AuthHost),
     /// Users with the hashes of their passwords.
     Users(Users),
+    /// A host with certificates of clients of its own: sessions must not be resumed over hosts.
+    ClientChecks,
+    /// A host whose TLS is passed through.
+    Passthrough,
 }
 
 /// Users of basic authentication.

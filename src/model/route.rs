@@ -69,6 +69,13 @@ impl RouteKey {
     }
 }
 
+impl RouteKey {
+    /// The root path of the same host.
+    pub fn root_of_host(&self) -> Self {
+        Self { path: PathMatch::Prefix("".into()), ..self.clone() }
+    }
+}
+
 impl fmt::Display for RouteKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.host {

@@ -89,6 +89,11 @@ impl Capabilities {
         self.since(2, 6)
     }
 
+    /// `tcp-request content set-log-level` (2.6).
+    pub fn silences_connections(self) -> bool {
+        self.since(2, 6)
+    }
+
     /// Global `fd-hard-limit` (2.6).
     pub fn fd_hard_limit(self) -> bool {
         self.since(2, 6)

@@ -16,7 +16,8 @@ pub fn find(name: &str) -> Option<&'static dyn AnyKey> {
     BY_NAME.get(name).copied()
 }
 
-/// What one object says: the entries that are keys of ours, with the preferred spelling first.
+/// What one object says: the entries that are keys of ours, with the preferred spelling first; and the names of keys whose
+/// value is none that they allow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layer {
     written: Vec<Written>,
@@ -145,6 +146,11 @@ impl Layer {
     /// The key as the object writes it.
     pub fn written_as<T>(&self, key: &Key<T>) -> Option<&Arc<str>> {
         self.written(key).map(|written| &written.key)
+    }
+
+    /// Whether the object writes a key with no value that is allowed: what guards access must not fall open then.
+    pub fn refuses<T>(&self, key: &Key<T>) -> bool {
+        self.refused(key).is_some()
     }
 
     /// The key as the object writes it, when none of its values is allowed.

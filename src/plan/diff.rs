@@ -187,6 +187,13 @@ impl Differ<'_> {
             match (self.running.certificates.get(file), self.wanted.certificates.get(file)) {
                 (old, new) if old == new => return,
                 (_, Some(new)) if new.pem.is_none() => return self.wait(unit, None),
+                (old, new) if needs_reload(old, new) => {
+                    return self.wait(unit, Some(ReloadReason::ClientChecks(file.clone())));
+                }
+                // The hosts that it loses get a line with options by the reload: until then they keep this one.
+                (Some(old), new) if self.is_handed_over(old, new.map(AsRef::as_ref)) => {
+                    return self.wait(unit, None);
+                }
                 (None, Some(new)) => (Phase::Certificates, added(file, new)),
                 (Some(old), Some(new)) => (Phase::Certificates, changed(file, old, new)),
                 (_, None) => (Phase::CertificatesGone, removed(file)),
@@ -243,6 +250,17 @@ impl Differ<'_> {
         loaded.contains(file)
     }
 
+    /// Whether a host of a line of the list goes over to one with options.
+    fn is_handed_over(&self, old: &CertificateText, new: Option<&CertificateText>) -> bool {
+        let kept: BTreeSet<&str> = new.iter().flat_map(|new| new.filters.split(' ')).collect();
+        let lost: BTreeSet<&str> = old.filters.split(' ').filter(|host| !kept.contains(host)).collect();
+        let takes = |text: &CertificateText| text.filters.split(' ').any(|host| lost.contains(host));
+        let comes = |file, text| needs_reload(self.running.certificates.get(file), Some(text));
+        !lost.is_empty()
+            && (self.wanted.certificates.iter())
+                .any(|(file, text)| !text.options.is_empty() && takes(text) && comes(file, text))
+    }
+
     /// Whether a backend that a map value names runs.
     fn runs(&self, backend: &str) -> bool {
         backend == "-"
@@ -255,6 +273,15 @@ impl Differ<'_> {
 fn files_in(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '\'' | '"'));
     words.filter_map(|word| word.rsplit_once('/')).map(|(_, file)| file)
+}
+
+/// Whether a line of the list, as it runs or is wanted, has options that differ: HAProxy has the files in memory only when it
+/// has loaded them.
+fn needs_reload(running: Option<&Arc<CertificateText>>, wanted: Option<&Arc<CertificateText>>) -> bool {
+    let line =
+        |text: Option<&Arc<CertificateText>>| text.map(|text| (text.options.clone(), text.filters.clone()));
+    let has_options = |text: Option<&Arc<CertificateText>>| text.is_some_and(|text| !text.options.is_empty());
+    (has_options(running) || has_options(wanted)) && line(running) != line(wanted)
 }
 
 /// Whether the main text has this fixed backend.

@@ -45,13 +45,20 @@ impl Texts {
     }
 
     /// Digest of the parts that only a reload changes: the main text, names and headers of the backends (before 2.6 the
-    /// number of slots is in the header). Servers, map entries, certificates, and whom a
+    /// number of slots is in the header), list lines with options. Servers, map entries, other certificates, and whom a
     /// spare stands for are not in it.
     pub fn generation(&self) -> String {
         let mut digest = Sha256::new();
         digest.update(self.main.as_bytes());
         for (name, text) in self.backends.iter() {
             for part in [name.as_str(), text.own_header()] {
+                digest.update((part.len() as u64).to_le_bytes());
+                digest.update(part.as_bytes());
+            }
+        }
+        // Lines of the certificate list that only a reload changes.
+        for (file, text) in self.certificates.iter().filter(|(_, text)| !text.options.is_empty()) {
+            for part in [file, &text.options, &text.filters] {
                 digest.update((part.len() as u64).to_le_bytes());
                 digest.update(part.as_bytes());
             }
@@ -120,5 +127,9 @@ fn shard_file<'a>(backends: impl Iterator<Item = (&'a BackendName, &'a BackendTe
 }
 
 fn crt_list_line(text: &mut String, path: &Path, certificate: &CertificateText) {
-    let _ = writeln!(text, "{} {}", path.display(), certificate.filters);
+    let CertificateText { options, filters, .. } = certificate;
+    let _ = match &**options {
+        "" => writeln!(text, "{} {filters}", path.display()),
+        options => writeln!(text, "{} [{options}] {filters}", path.display()),
+    };
 }

@@ -139,14 +139,23 @@ fn parse_crt_list(
     let list = text(read, &FileId::CrtList)?;
     for (number, line) in list.lines().enumerate() {
         let error = || ParseError::Line(FileId::CrtList, number + 1);
-        let (path, filters) = line.split_once(".pem ").ok_or_else(error)?;
+        let (path, rest) = line.split_once(".pem ").ok_or_else(error)?;
+        let (options, filters) = match rest.strip_prefix('[') {
+            Some(rest) => rest.rsplit_once("] ").ok_or_else(error)?,
+            None => ("", rest),
+        };
         let stem = path.rsplit('/').next().unwrap_or(path);
         let default = filters == CertificateText::DEFAULT_FILTER;
         let file: Arc<str> = format!("{stem}.pem").into();
         let id = if default { FileId::DefaultCertificate } else { FileId::Certificate(file.clone()) };
         let pem = read(&id).ok_or_else(|| ParseError::Missing(id.clone()))?;
-        let text =
-            CertificateText { digest: Sha256::digest(&pem).into(), pem: None, filters: filters.into() };
+        let text = CertificateText {
+            digest: Sha256::digest(&pem).into(),
+            pem: None,
+            options: options.into(),
+            filters: filters.into(),
+            assets: Vec::new(),
+        };
         if default {
             texts.default_certificate = Some(Arc::new(text));
         } else {

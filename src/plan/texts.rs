@@ -76,15 +76,21 @@ impl PartialEq for BackendText {
 
 impl Eq for BackendText {}
 
-/// A certificate file and its line in the list of the HTTPS listener. Two are equal when their digests and filters are.
+/// A certificate file and its line in the list of the HTTPS listener. Two are equal when their digests, options and filters
+/// are.
 #[derive(Clone)]
 pub struct CertificateText {
     /// SHA-256 of the PEM.
     pub digest: [u8; 32],
     /// The PEM; `None` when only the digest is known (read back from the volume).
     pub pem: Option<Bytes>,
+    /// What stands in brackets behind the file name: what clients are checked against; empty for nothing. A line with options
+    /// changes by a reload only.
+    pub options: Arc<str>,
     /// Server names behind the file name, space-separated, sorted.
     pub filters: Arc<str>,
+    /// Files that the options refer to; empty when the text was read back, they are on the volumes then.
+    pub assets: Vec<Asset>,
 }
 
 impl CertificateText {
@@ -97,7 +103,7 @@ impl CertificateText {
 
 impl PartialEq for CertificateText {
     fn eq(&self, other: &Self) -> bool {
-        self.digest == other.digest && self.filters == other.filters
+        self.digest == other.digest && self.options == other.options && self.filters == other.filters
     }
 }
 
@@ -105,7 +111,10 @@ impl Eq for CertificateText {}
 
 impl std::fmt::Debug for CertificateText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CertificateText").field("filters", &self.filters).finish_non_exhaustive()
+        f.debug_struct("CertificateText")
+            .field("options", &self.options)
+            .field("filters", &self.filters)
+            .finish_non_exhaustive()
     }
 }
 
@@ -144,7 +153,11 @@ impl Eq for Texts {}
 impl Texts {
     /// The files that texts refer to, each at least once.
     pub fn assets(&self) -> impl Iterator<Item = &Asset> {
-        self.main_assets.iter().chain(self.backends.iter().flat_map(|(_, text)| &text.assets))
+        let certificates = self.certificates.values().flat_map(|text| &text.assets);
+        self.main_assets
+            .iter()
+            .chain(self.backends.iter().flat_map(|(_, text)| &text.assets))
+            .chain(certificates)
     }
 
     /// The entries of a map.

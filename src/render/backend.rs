@@ -47,14 +47,19 @@ pub(super) fn header(name: &BackendName, comment: &str, policy: &Policy, paths: 
     text.line(format_args!("# {}", escape::comment(comment)));
     if policy.mode == Mode::Tcp {
         text.line(format_args!("mode tcp"));
+        servers::write(&mut text, policy, paths);
+        access::write(&mut text, policy, paths);
+        raw::write(&mut text, policy, paths);
+        return text;
     }
     // Rules run in the order in which they stand: who may comes before what is changed. Raw lines come last.
     servers::write(&mut text, policy, paths);
     rewriting::write_first(&mut text, policy, paths);
+    tls::write_clients(&mut text, policy);
     access::write(&mut text, policy, paths);
     auth::write(&mut text, policy, paths);
     rewriting::write(&mut text, policy, paths);
-    tls::write(&mut text, policy, paths);
+    tls::write(&mut text, policy);
     raw::write(&mut text, policy, paths);
     text
 }

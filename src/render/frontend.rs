@@ -2,8 +2,9 @@
 
 use super::route::KNOWN;
 use super::text::Text;
-use super::{Paths, clients, escape};
-use crate::model::{Global, Listeners, Table};
+use super::{Paths, certificate, clients, escape, passthrough};
+use crate::model::global::tls::TlsListener;
+use crate::model::{Global, Listeners, Need, Table};
 use crate::plan::MapId;
 
 /// What the frontends are rendered from.
@@ -30,9 +31,25 @@ impl Frontends<'_> {
             choose(text);
         }
         if let Some(port) = self.global.listeners.https {
-            let list = escape::word(&self.paths.volumes.crt_list().to_string_lossy());
-            if self.open(text, "https", port, &format!(" ssl crt-list {list} alpn h2,http/1.1")) {
+            let tls = self.tls_options();
+            // Connections whose TLS is not passed through come back in over a socket.
+            let opened = if self.global.needs.contains(&Need::Passthrough) {
+                let opened = self.open(text, "tls", port, "");
+                if opened {
+                    passthrough::write(text, self, &tls);
+                }
+                opened
+            } else {
+                self.open(text, "https", port, &tls)
+            };
+            if opened {
                 self.traffic(text, "https", 443);
+                if self.global.tls.check.is_some() && self.global.needs.contains(&Need::ClientChecks) {
+                    // A certificate that was checked for a host with an authority of its own says nothing about the others.
+                    text.line(format_args!(
+                        "http-request return status 421 content-type text/plain string \"this host needs a connection of its own\" if {{ ssl_fc_has_sni }} !{{ ssl_fc_sni,lower,strcmp(txn.host) eq 0 }}"
+                    ));
+                }
                 text.line(format_args!("http-request set-var(txn.backend) var(txn.route),field(1,|)"));
                 choose(text);
             }
@@ -54,6 +71,23 @@ impl Frontends<'_> {
         }
     }
 
+    /// What stands behind the address of the HTTPS listener.
+    fn tls_options(&self) -> String {
+        let TlsListener { alpn, strict_sni, check, signer, .. } = &self.global.tls;
+        let list = escape::word(&self.paths.volumes.crt_list().to_string_lossy());
+        let mut options = format!(" ssl crt-list {list} alpn {}", alpn.join(","));
+        if *strict_sni {
+            options.push_str(" strict-sni");
+        }
+        if let Some(check) = check {
+            options.extend([" ", &certificate::options(check, self.paths)]);
+        }
+        if let Some(signer) = signer {
+            options.extend([" ca-sign-file ", &self.paths.asset(signer), " generate-certificates"]);
+        }
+        options
+    }
+
     /// Opens a frontend with its bind; without any address family there is none (a frontend without bind is a warning).
     ///
     /// One line for both families: HAProxy keeps certificates once per line, not once per address.
@@ -72,7 +106,10 @@ impl Frontends<'_> {
 
     /// What the HTTP and HTTPS frontends have in common, up to `txn.route`.
     fn traffic(&self, text: &mut Text, scheme: &str, port: u16) {
-        clients::connections(text, self.global, self.paths);
+        // Where TLS is passed through, the listener in front of it reads the PROXY protocol.
+        if scheme == "http" || !self.global.needs.contains(&Need::Passthrough) {
+            clients::connections(text, self.global, self.paths);
+        }
         text.line(format_args!("option httplog"));
         clients::declarations(text, self.global);
         if self.paths.capabilities.idle_close_on_response() {

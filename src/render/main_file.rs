@@ -6,7 +6,8 @@ use super::backend::auth;
 use super::frontend::Frontends;
 use super::text::Text;
 use super::{Paths, escape, fixed, needs};
-use crate::model::{Capabilities, Global};
+use crate::model::global::tls::TlsListener;
+use crate::model::{Capabilities, Global, Need};
 
 /// Name of the defaults section.
 const DEFAULTS: &str = "outrigger";
@@ -31,7 +32,8 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
         let socket = escape::word(&volumes.worker_socket().to_string_lossy());
         text.line(format_args!("stats socket {socket} mode 660 level admin expose-fd listeners"));
     }
-    text.lines(&["stats maxconn 50", "ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets"]);
+    text.line(format_args!("stats maxconn 50"));
+    tls(&mut text, global);
     auth::write_global(&mut text, global, paths);
     needs::write_global(&mut text, global);
 
@@ -59,4 +61,25 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
     fixed::write(&mut text, &from);
     auth::write_sections(&mut text, global, paths, &from);
     text.finish()
+}
+
+/// What counts for every listener with TLS.
+fn tls(text: &mut Text, global: &Global) {
+    let TlsListener { min_version, ciphers, cipher_suites, signer, .. } = &global.tls;
+    text.line(format_args!("ssl-default-bind-options ssl-min-ver {min_version} no-tls-tickets"));
+    if !ciphers.is_empty() {
+        text.line(format_args!("ssl-default-bind-ciphers {}", escape::word(ciphers)));
+    }
+    if !cipher_suites.is_empty() {
+        text.line(format_args!("ssl-default-bind-ciphersuites {}", cipher_suites.join(":")));
+    }
+    if global.needs.contains(&Need::ClientChecks) {
+        // TLS 1.3 resumes a session under another server name, and the certificate that another host's authority accepted with
+        // it (2.2 to 3.0; 3.2 refuses).
+        text.line(format_args!("tune.ssl.cachesize 0"));
+    }
+    if signer.is_some() {
+        // Without it OpenSSL 3 refuses the parameters of generated certificates, and the first handshake of each fails (2.6 on).
+        text.line(format_args!("tune.ssl.default-dh-param 2048"));
+    }
 }

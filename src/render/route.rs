@@ -30,6 +30,18 @@ pub(super) fn key(route: &RouteKey) -> (MapId, Arc<str>) {
     (map, escape::map_key(&text).into())
 }
 
+/// The key of a host in the map of TLS that is passed through: as HAProxy looks for it, first the whole server name, then from
+/// its first dot on.
+pub(super) fn server_name(host: &HostMatch) -> Arc<str> {
+    match host {
+        HostMatch::Exact(host) => escape::map_key(host).into(),
+        HostMatch::Wildcard(domain) => format!(".{}", escape::map_key(domain)).into(),
+        // No server name is like these.
+        HostMatch::Any => "*".into(),
+        HostMatch::Default => "!".into(),
+    }
+}
+
 /// The value: `<backend>`, or `<backend>|<backend on clear text>` when the two differ; `None` for no entry at all.
 ///
 /// Conditions and splits are not looked at yet: the first candidate without conditions and its first share with a weight

@@ -1,13 +1,19 @@
 //! Certificates: what a Secret holds, which one a host gets, and the certificate unit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use bytes::Bytes;
+
+use super::Settings;
 use super::facts::TlsClaim;
+use super::host::host_match;
 use super::index::{Dirty, Index, SecretUse};
 use super::key_pair::Parsed;
 use crate::cluster::{Kind, ObjectName, Origin, Snapshot};
-use crate::model::{Certificate, KeyType};
+use crate::model::{Certificate, CertificateKey, ClientCheck, KeyType};
+use crate::options::Layer;
+use crate::options::tls::SSL_CERTIFICATE;
 use crate::problem::{Code, Problem, Severity};
 
 /// Reads a Secret again if it changed, and says what is wrong with it at every place that refers to it. Forgets it when
@@ -20,7 +26,7 @@ pub(super) fn refresh_secret(
 ) -> Vec<Problem> {
     let Some(used) = index.secrets.get_mut(name) else { return Vec::new() };
     // Its hosts are asked again too, and its unit goes with the last of them.
-    if used.users.is_empty() && !used.is_default {
+    if used.users.is_empty() && used.is_default.is_none() {
         dirty.tls_hosts.extend(used.hosts.iter().cloned());
         used.parsed = Parsed::Missing;
         return Vec::new();
@@ -59,11 +65,20 @@ fn problems_of(name: &ObjectName, used: &SecretUse) -> Vec<Problem> {
         .users
         .values()
         .map(|claim| problem(claim.origin.clone(), "its hosts get the default certificate"));
-    let flag = used.is_default.then(|| {
-        let origin = Origin::object(Kind::Flag, ObjectName::cluster("--default-ssl-certificate"));
-        problem(origin, "a generated certificate takes its place")
-    });
-    users.chain(flag).collect()
+    let default = used.is_default.clone();
+    users.chain(default.map(|origin| problem(origin, "a generated certificate takes its place"))).collect()
+}
+
+/// The Secret of the default certificate, and where it is named: the flag comes before the ConfigMap.
+pub(super) fn default_secret(settings: &Settings, config: &Layer) -> Option<(ObjectName, Origin)> {
+    if let Some(secret) = &settings.default_certificate {
+        let flag = ObjectName::cluster("--default-ssl-certificate");
+        return Some((secret.clone(), Origin::object(Kind::Flag, flag)));
+    }
+    let config_map = settings.config_map.as_ref()?;
+    let secret = config.get(&SSL_CERTIFICATE)?.in_namespace(&config_map.namespace);
+    let origin = Origin::object(Kind::ConfigMap, config_map.clone());
+    Some((secret, origin.at(config.written_as(&SSL_CERTIFICATE)?.clone())))
 }
 
 /// Decides which Secrets are the certificates of a host: of each key type the first usable one.
@@ -122,14 +137,43 @@ fn conflict(host: &str, key_type: KeyType, winner: &TlsClaim, loser: &TlsClaim) 
     }
 }
 
-/// The certificate unit of a Secret; `None` when it is not the certificate of any host.
-pub(super) fn compute(name: &ObjectName, index: &Index) -> Option<Certificate> {
-    let used = index.secrets.get(name)?;
-    let pair = used.parsed.key_pair()?;
-    (!used.hosts.is_empty()).then(|| Certificate {
-        secret: name.clone(),
-        key_type: pair.key_type,
-        pem: pair.pem.clone(),
-        hosts: used.hosts.clone(),
-    })
+/// The certificate units of a Secret: one for its open hosts, one for each way in which others check clients.
+pub(super) fn compute(name: &ObjectName, index: &Index) -> Vec<Certificate> {
+    let Some(used) = index.secrets.get(name) else { return Vec::new() };
+    let Some(pair) = used.parsed.key_pair() else { return Vec::new() };
+    units(Some(name), Some(pair.key_type), &pair.pem, used.hosts.iter(), index)
+}
+
+/// The units of the default certificate, for hosts that check clients and have no certificate of their own.
+pub(super) fn compute_default(pem: &Bytes, index: &Index) -> Vec<Certificate> {
+    let hosts = index.client_claims.keys().filter(|host| {
+        let has_check = index.client_rules.get(&host_match(host)).is_some_and(|rule| rule.check.is_some());
+        has_check && !index.tls_winners.contains_key(*host)
+    });
+    units(None, None, pem, hosts, index)
+}
+
+fn units<'a>(
+    secret: Option<&ObjectName>,
+    key_type: Option<KeyType>,
+    pem: &Bytes,
+    hosts: impl Iterator<Item = &'a Arc<str>>,
+    index: &Index,
+) -> Vec<Certificate> {
+    let mut units: BTreeMap<CertificateKey, Certificate> = BTreeMap::new();
+    for host in hosts {
+        let rule =
+            if index.client_rules.is_empty() { None } else { index.client_rules.get(&host_match(host)) };
+        let check = rule.and_then(|rule| rule.check.as_ref());
+        let key = CertificateKey { secret: secret.cloned(), check: check.map(ClientCheck::fingerprint) };
+        let unit = units.entry(key.clone()).or_insert_with(|| Certificate {
+            key,
+            key_type,
+            pem: pem.clone(),
+            hosts: BTreeSet::new(),
+            check: check.cloned(),
+        });
+        unit.hosts.insert(host.clone());
+    }
+    units.into_values().collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::clients::{ClientClaim, claim_of};
 use super::host::{host_match, is_covered, parse_host, path_match};
 use crate::cluster::{Ingress, IngressBackend, Kind, ObjectName, Origin};
 use crate::model::{HostMatch, PathMatch, RouteKey, Table};
@@ -46,6 +47,8 @@ pub(super) struct Facts {
     /// The host of every rule that has one: a known host does not fall through to a less specific one.
     pub(super) hosts: Vec<HostMatch>,
     pub(super) tls: Vec<Arc<TlsClaim>>,
+    /// What it asks of clients.
+    pub(super) clients: Option<Arc<ClientClaim>>,
     pub(super) problems: Vec<Problem>,
 }
 
@@ -88,6 +91,12 @@ pub(super) fn facts_of(ingress: &Ingress, table: &Table) -> Facts {
         })
         .collect();
     let tls_hosts = facts.read_tls(ingress, &origin, &rule_hosts);
+
+    let hosts = rule_hosts.iter().flatten().flatten().cloned().collect();
+    let rank = Rank { created: ingress.created, ingress: ingress.name.clone(), position: 0 };
+    let (clients, problems) = claim_of(&layer, &origin, rank, hosts);
+    facts.clients = clients.map(Arc::new);
+    facts.problems.extend(problems);
 
     let rank = |position| Rank { created: ingress.created, ingress: ingress.name.clone(), position };
     let mut claim = |key, backend: &IngressBackend, origin, covered| {

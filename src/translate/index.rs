@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::backends::Target;
+use super::clients::{ClientClaim, ClientRule};
 use super::facts::{Claim, Facts, Rank, TlsClaim};
 use super::key_pair::Parsed;
 use super::problem_book::Unit;
-use crate::cluster::{Ingress, IngressBackend, ObjectName};
+use crate::cluster::{Ingress, IngressBackend, ObjectName, Origin};
 use crate::model::{BackendName, HostMatch, KeyType, PathMatch, RouteKey, Table};
 
 /// Units that must be computed again.
@@ -29,6 +30,7 @@ impl Dirty {
         for unit in units {
             match unit {
                 Unit::Route(key) => _ = self.routes.insert(key.clone()),
+                Unit::TlsHost(host) => _ = self.tls_hosts.insert(host.clone()),
                 _ => others = true,
             }
         }
@@ -50,8 +52,8 @@ pub(super) struct Listed {
 pub(super) struct SecretUse {
     /// Entries of `spec.tls` that name it.
     pub(super) users: BTreeMap<Rank, Arc<TlsClaim>>,
-    /// `--default-ssl-certificate` names it.
-    pub(super) is_default: bool,
+    /// Where it is named as the default certificate.
+    pub(super) is_default: Option<Origin>,
     /// What was last read from it.
     pub(super) parsed: Parsed,
     /// Hosts for which it is the certificate now.
@@ -85,6 +87,10 @@ pub(super) struct Index {
     pub(super) tls_claims: BTreeMap<Arc<str>, Vec<Arc<TlsClaim>>>,
     /// The Secrets that won.
     pub(super) tls_winners: BTreeMap<Arc<str>, BTreeMap<KeyType, ObjectName>>,
+    /// Claims on what clients of a host must show; the first one wins.
+    pub(super) client_claims: BTreeMap<Arc<str>, Vec<Arc<ClientClaim>>>,
+    /// What won.
+    pub(super) client_rules: BTreeMap<HostMatch, ClientRule>,
     /// Secrets whose use changed in this update, and whether they were used before it.
     pub(super) secrets_before: BTreeMap<ObjectName, bool>,
 }
@@ -111,6 +117,14 @@ impl Index {
             dirty.secrets.insert(claim.secret.clone());
             for host in &claim.hosts {
                 let claims = self.tls_claims.entry(host.clone()).or_default();
+                let place = claims.partition_point(|other| other.rank < claim.rank);
+                claims.insert(place, claim.clone());
+                dirty.tls_hosts.insert(host.clone());
+            }
+        }
+        if let Some(claim) = &facts.clients {
+            for host in &claim.hosts {
+                let claims = self.client_claims.entry(host.clone()).or_default();
                 let place = claims.partition_point(|other| other.rank < claim.rank);
                 claims.insert(place, claim.clone());
                 dirty.tls_hosts.insert(host.clone());
@@ -156,6 +170,24 @@ impl Index {
                 dirty.tls_hosts.insert(host.clone());
             }
         }
+        if let Some(claim) = &facts.clients {
+            for host in &claim.hosts {
+                if let Some(claims) = self.client_claims.get_mut(host) {
+                    claims.retain(|other| other.rank != claim.rank);
+                    if claims.is_empty() {
+                        self.client_claims.remove(host);
+                    }
+                }
+                dirty.tls_hosts.insert(host.clone());
+            }
+        }
+    }
+
+    /// The keys of a host that Ingresses claim.
+    pub(super) fn routes_of(&self, host: &HostMatch) -> impl Iterator<Item = &RouteKey> {
+        let path = PathMatch::Exact("".into());
+        let first = RouteKey { table: Table::ingress(), host: host.clone(), path };
+        self.claims.range(first..).map(|(key, _)| key).take_while(move |key| key.host == *host)
     }
 
     /// The use of a Secret, to be changed.

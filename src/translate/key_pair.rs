@@ -120,7 +120,7 @@ pub(super) fn parse(secret: &Secret) -> Result<KeyPair, String> {
 }
 
 /// Our own words: some errors of the parser carry a line of the file, which may hold key material.
-fn pem_reason(error: &Error) -> &'static str {
+pub(super) fn pem_reason(error: &Error) -> &'static str {
     match error {
         Error::MissingSectionEnd { .. } => "has a PEM block without END line (were the line breaks lost?)",
         Error::IllegalSectionStart { .. } => "has a PEM block with a broken BEGIN line",

@@ -11,9 +11,10 @@ mod tls;
 use std::sync::Arc;
 
 use super::Settings;
+use super::clients::ClientRule;
 use super::notes::Notes;
 use crate::cluster::{Kind, ObjectName, ObjectRef, Origin, Service, ServicePort, Snapshot};
-use crate::model::{Policy, RouteKey};
+use crate::model::{Mode, Policy, RouteKey};
 use crate::options::{Key, Layers, Scope};
 
 /// Everything that a policy may depend on.
@@ -24,6 +25,8 @@ pub(super) struct Context<'a> {
     pub(super) settings: &'a Settings,
     /// How many controllers share the traffic.
     pub(super) replicas: u32,
+    /// The policy of paths without keys of their own; not yet known while it is made.
+    pub(super) plain: &'a Policy,
     /// The path; `None` for the plain policy, which counts for all of them.
     pub(super) path: Option<Path<'a>>,
 }
@@ -39,6 +42,10 @@ pub(super) struct Path<'a> {
     pub(super) origin: &'a Origin,
     pub(super) service: &'a Service,
     pub(super) port: &'a ServicePort,
+    /// What the host asks of clients.
+    pub(super) clients: Option<&'a ClientRule>,
+    /// TLS is passed through to this path.
+    pub(super) passthrough: bool,
 }
 
 /// A value, and where it is written.
@@ -94,6 +101,9 @@ impl<'a> Context<'a> {
 /// The policy.
 pub(super) fn policy_of(context: &Context<'_>, notes: &mut Notes) -> Arc<Policy> {
     let mut policy = Policy::default();
+    if context.path.is_some_and(|path| path.passthrough) {
+        policy.mode = Mode::Tcp;
+    }
     servers::read(context, &mut policy, notes);
     access::read(context, &mut policy, notes);
     auth::read(context, &mut policy, notes);

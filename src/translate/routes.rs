@@ -7,9 +7,12 @@ use super::backends::{Target, resolve, resolve_service};
 use super::facts::Claim;
 use super::index::Index;
 use super::notes::Notes;
+use super::passthrough;
 use super::policy::{Context, Path, policy_of};
 use crate::cluster::{Kind, ObjectName, Origin, Service, ServicePort, Snapshot};
-use crate::model::{BackendName, Candidate, Filter, HostMatch, PathMatch, Policy, Route, RouteKey, Weighted};
+use crate::model::{
+    BackendName, Candidate, Filter, HostMatch, Mode, PathMatch, Policy, Route, RouteKey, Weighted,
+};
 use crate::options::{Layer, Layers, SSL_REDIRECT, Scope};
 use crate::problem::{Code, Problem, Severity};
 
@@ -22,6 +25,8 @@ pub(super) struct Computed {
     pub(super) route: Option<Route>,
     /// The backends that it needs, without fixed ones.
     pub(super) targets: Vec<Target>,
+    /// Where TLS of the host is passed through to.
+    pub(super) passthrough: Option<BackendName>,
     pub(super) notes: Notes,
 }
 
@@ -57,11 +62,20 @@ impl Inputs<'_> {
             ingress: ingress.map_or(&none, |(_, layer)| layer),
             config: self.config,
         };
-        let is_plain = layers.are_plain() && port.app_protocol.is_none() && service.external_name.is_none();
+        let claim = ingress.and(key).and_then(|key| Some((key, self.index.claims.get(key)?.first()?)));
+        let passthrough =
+            claim.is_some_and(|(key, claim)| passthrough::is_passed(key, claim, &service_layer, self, notes));
+        let clients = key.and_then(|key| self.index.client_rules.get(&key.host));
+        let is_plain = layers.are_plain()
+            && port.app_protocol.is_none()
+            && service.external_name.is_none()
+            && clients.is_none()
+            && !passthrough;
         let policy = if is_plain {
             self.plain.clone()
         } else {
-            let path = Path { ingress: ingress.map(|(name, _)| name), key, origin, service, port };
+            let ingress = ingress.map(|(name, _)| name);
+            let path = Path { ingress, key, origin, service, port, clients, passthrough };
             policy_of(&self.context(layers, Some(path)), notes)
         };
         let is_plain = is_plain || policy == *self.plain;
@@ -70,7 +84,8 @@ impl Inputs<'_> {
 
     /// The same for a policy.
     pub(super) fn context<'b>(&'b self, layers: Layers<'b>, path: Option<Path<'b>>) -> Context<'b> {
-        Context { layers, snapshot: self.snapshot, settings: self.settings, path, replicas: self.replicas }
+        let Self { snapshot, settings, plain, replicas, .. } = *self;
+        Context { layers, snapshot, settings, replicas, plain, path }
     }
 }
 
@@ -91,14 +106,21 @@ pub(super) fn compute(key: &RouteKey, inputs: &Inputs<'_>) -> Computed {
                     None
                 }
             };
-            let backend = target.as_ref().map_or_else(|| BackendName::fixed(503), Target::name);
-            let filters = if redirects(winner, inputs) {
+            // What is passed through has nothing to say to requests that are seen.
+            let passed = target.as_ref().is_some_and(|target| target.policy.mode == Mode::Tcp);
+            let backend = match &target {
+                Some(_) if passed => BackendName::fixed(404),
+                Some(target) => target.name(),
+                None => BackendName::fixed(503),
+            };
+            let filters = if redirects(winner, passed, inputs) {
                 vec![Filter::RedirectToHttps(REDIRECT_STATUS)]
             } else {
                 Vec::new()
             };
             let route = route(key, backend, filters, winner.origin.clone());
-            Computed { route: Some(route), targets: target.into_iter().collect(), notes }
+            let passthrough = target.as_ref().filter(|_| passed).map(Target::name);
+            Computed { route: Some(route), targets: target.into_iter().collect(), passthrough, notes }
         }
         _ if key.host == HostMatch::Default => default_route(key, inputs),
         _ if key.path == PathMatch::Prefix("".into()) && inputs.index.hosts.contains_key(&key.host) => {
@@ -118,7 +140,7 @@ fn default_route(key: &RouteKey, inputs: &Inputs<'_>) -> Computed {
             let mut notes = Notes::default();
             let target = inputs.target(None, Some(key), &origin, port, &mut notes);
             let route = Some(route(key, target.name(), Vec::new(), origin));
-            Computed { route, targets: vec![target], notes }
+            Computed { route, targets: vec![target], passthrough: None, notes }
         }
         Err((code, message, hint)) => {
             let problem = Problem {
@@ -132,6 +154,7 @@ fn default_route(key: &RouteKey, inputs: &Inputs<'_>) -> Computed {
             Computed {
                 route,
                 targets: Vec::new(),
+                passthrough: None,
                 notes: Notes { problems: vec![problem], ..Notes::default() },
             }
         }
@@ -143,9 +166,9 @@ fn route(key: &RouteKey, backend: BackendName, filters: Vec<Filter>, origin: Ori
     Route { key: key.clone(), candidates: vec![Candidate { conditions: Vec::new(), filters, split, origin }] }
 }
 
-fn redirects(claim: &Claim, inputs: &Inputs<'_>) -> bool {
+fn redirects(claim: &Claim, passed: bool, inputs: &Inputs<'_>) -> bool {
     let said = || claim.layer.get(&SSL_REDIRECT).or_else(|| inputs.config.get(&SSL_REDIRECT));
-    inputs.settings.listeners.https.is_some() && said().unwrap_or(claim.covered)
+    inputs.settings.listeners.https.is_some() && said().unwrap_or(claim.covered || passed)
 }
 
 fn conflict(winner: &Arc<Claim>, loser: &Arc<Claim>) -> Problem {

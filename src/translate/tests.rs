@@ -79,9 +79,21 @@ fn show_model(model: &Model) -> String {
         }
         text.push('\n');
     }
+    for (host, backend) in &model.passthroughs {
+        let _ = writeln!(text, "{host:?} => {backend}");
+    }
     for certificate in model.certificates.values() {
         let hosts: Vec<&str> = certificate.hosts.iter().map(AsRef::as_ref).collect();
-        let _ = writeln!(text, "{} {:?} for {}", certificate.secret, certificate.key_type, hosts.join(" "));
+        let secret =
+            certificate.key.secret.as_ref().map_or_else(|| "default".to_owned(), ToString::to_string);
+        let key_type = certificate.key_type.map(|key_type| format!(" {key_type:?}")).unwrap_or_default();
+        let _ = write!(text, "{secret}{key_type} for {}", hosts.join(" "));
+        if let Some(check) = &certificate.check {
+            let required = if check.required { "required" } else { "optional" };
+            let revoked = if check.revoked.is_some() { " but revoked" } else { "" };
+            let _ = write!(text, ", clients {required}{revoked}");
+        }
+        text.push('\n');
     }
     text
 }

@@ -10,9 +10,11 @@ use super::index::{Dirty, Index, Listed};
 use super::notes::{Ledger, Notes};
 use super::policy::policy_of;
 use super::problem_book::{ProblemBook, Unit};
-use super::{Settings, backends, certificates, global, routes};
+use super::{Settings, backends, certificates, clients, global, routes};
 use crate::cluster::{Kind, Map, ObjectName, ObjectRef, Origin, Snapshot};
-use crate::model::{BackendName, Global, Model, Policy, RouteKey, Table, Touched};
+use crate::model::{
+    BackendName, Certificate, CertificateKey, Global, Model, PathMatch, Policy, RouteKey, Table, Touched,
+};
 use crate::options::{DEFAULT_SERVERS_INCREMENT, Layer, Layers};
 use crate::problem::Problem;
 
@@ -36,6 +38,8 @@ pub struct Translator {
     pub(super) index: Index,
     model: Model,
     pub(super) book: ProblemBook,
+    /// The Secret of the default certificate.
+    default_certificate: Option<ObjectName>,
     /// Whether Ingresses without class are served.
     serves_unnamed: bool,
     started: bool,
@@ -76,6 +80,7 @@ impl Translator {
             index: Index::default(),
             model,
             book: ProblemBook::default(),
+            default_certificate: None,
             serves_unnamed: false,
             started: false,
         }
@@ -108,10 +113,6 @@ impl Translator {
             self.started = true;
             update.touched.global = true;
             dirty.routes.insert(RouteKey::default_of(self.table.clone()));
-            if let Some(secret) = self.settings.default_certificate.clone() {
-                self.index.secret_use(&secret).is_default = true;
-                dirty.secrets.insert(secret);
-            }
             self.serves_unnamed = serves_unnamed(snapshot, &self.settings);
             self.replicas = self.replicas_in(snapshot);
             self.read_config_map(snapshot, &mut dirty);
@@ -147,7 +148,8 @@ impl Translator {
                 Kind::Service => {
                     dirty.backends.extend(self.index.backends_of.get(name).into_iter().flatten().cloned());
                     let keys = self.index.service_claims.get(name).into_iter().flatten();
-                    dirty.routes.extend(keys.cloned());
+                    // The root of a host depends on all of its paths (`ssl-passthrough`).
+                    dirty.routes.extend(keys.flat_map(|key| [key.clone(), key.root_of_host()]));
                     if self.settings.default_backend.as_ref().is_some_and(|(service, _)| service == name) {
                         dirty.routes.insert(RouteKey::default_of(self.table.clone()));
                     }
@@ -270,11 +272,27 @@ impl Translator {
         self.global = read.global;
         self.plain = plain;
         self.config = config;
+        self.choose_default_certificate(dirty);
+        dirty.tls_hosts.extend(self.index.client_claims.keys().cloned());
         // Any key may be one that paths fall back to; this is rare and costs about as much as a restart.
         dirty.routes.extend(self.index.claims.keys().cloned());
         dirty.routes.insert(RouteKey::default_of(self.table.clone()));
         _ = self.ledger.set(&Unit::ConfigMap, notes.clone());
         self.book.set(Unit::ConfigMap, notes.problems);
+    }
+
+    /// The Secret that the flag or the ConfigMap names as the default certificate.
+    fn choose_default_certificate(&mut self, dirty: &mut Dirty) {
+        let chosen = certificates::default_secret(&self.settings, &self.config);
+        let wanted = chosen.as_ref().map(|(secret, _)| secret.clone());
+        if let Some(old) = std::mem::replace(&mut self.default_certificate, wanted) {
+            self.index.secret_use(&old).is_default = None;
+            dirty.secrets.insert(old);
+        }
+        if let Some((secret, origin)) = chosen {
+            self.index.secret_use(&secret).is_default = Some(origin);
+            dirty.secrets.insert(secret);
+        }
     }
 
     /// How many controllers share the traffic: the endpoints of the Service that publishes them.
@@ -308,7 +326,7 @@ impl Translator {
             let was_read = read_before.get(secret).copied().unwrap_or_else(|| self.ledger.reads(secret));
             let known = self.index.secrets.get(secret);
             let was_used = was_read || used_before.get(secret).copied().unwrap_or_else(|| known.is_some());
-            let is_used = known.is_some_and(|used| used.is_default || !used.users.is_empty());
+            let is_used = known.is_some_and(|used| used.is_default.is_some() || !used.users.is_empty());
             if !is_used {
                 self.index.secrets.remove(secret);
             }
@@ -326,21 +344,50 @@ impl Translator {
             self.book.set(Unit::Secret(secret), problems);
         }
         for host in std::mem::take(&mut dirty.tls_hosts) {
-            let problems = certificates::elect(&host, &mut self.index, dirty);
-            self.book.set(Unit::TlsHost(host), problems);
+            let mut notes = Notes::default();
+            notes.problems = certificates::elect(&host, &mut self.index, dirty);
+            clients::elect(&host, &mut self.index, (snapshot, &self.config), &mut notes, dirty);
+            let (unit, problems) = (Unit::TlsHost(host), std::mem::take(&mut notes.problems));
+            self.ledger.set(&unit, notes);
+            self.book.set(unit, problems);
         }
+        let touched = &mut update.touched;
         for secret in std::mem::take(&mut dirty.certificates) {
             let wanted = certificates::compute(&secret, &self.index);
-            if put(&mut self.model.certificates, &secret, wanted) {
-                update.touched.certificates.insert(secret);
+            self.put_certificates(Some(&secret), wanted, touched);
+        }
+        let used = self.default_certificate.as_ref().and_then(|name| self.index.secrets.get(name));
+        let wanted = used.and_then(|used| used.parsed.key_pair()).map(|pair| &pair.pem);
+        let wanted = wanted.unwrap_or(&self.settings.fallback_certificate).clone();
+        let units = certificates::compute_default(&wanted, &self.index);
+        self.put_certificates(None, units, touched);
+        if wanted != self.model.default_certificate {
+            self.model.default_certificate = wanted;
+            touched.global = true;
+        }
+    }
+
+    /// Brings the units of one certificate to the wanted ones.
+    fn put_certificates(
+        &mut self,
+        secret: Option<&ObjectName>,
+        wanted: Vec<Certificate>,
+        touched: &mut Touched,
+    ) {
+        let first = CertificateKey { secret: secret.cloned(), check: None };
+        let units = self.model.certificates.range(first..).map(|(key, _)| key);
+        let mut keys: BTreeSet<CertificateKey> =
+            units.take_while(|key| key.secret.as_ref() == secret).cloned().collect();
+        for certificate in wanted {
+            keys.remove(&certificate.key);
+            let key = certificate.key.clone();
+            if put(&mut self.model.certificates, &key, Some(certificate)) {
+                touched.certificates.insert(key);
             }
         }
-        let used = self.settings.default_certificate.as_ref().and_then(|name| self.index.secrets.get(name));
-        let wanted = used.and_then(|used| used.parsed.key_pair()).map(|pair| &pair.pem);
-        let wanted = wanted.unwrap_or(&self.settings.fallback_certificate);
-        if *wanted != self.model.default_certificate {
-            self.model.default_certificate = wanted.clone();
-            update.touched.global = true;
+        for key in keys {
+            self.model.certificates.remove_mut(&key);
+            touched.certificates.insert(key);
         }
     }
 
@@ -360,11 +407,15 @@ impl Translator {
             wanted.targets.extend_from_slice(&wanted.notes.targets);
             let further = self.ledger.set(&unit, wanted.notes);
             self.book.set(unit, problems);
+            // The root path of a host says whether its TLS is passed through.
+            let is_root = key.path == PathMatch::Prefix("".into());
+            let passed = self.model.passthroughs.get(&key.host).filter(|_| is_root);
             let old: BTreeSet<BackendName> = (self.model.routes.get(&key).into_iter())
                 .flat_map(|route| &route.candidates)
                 .flat_map(|candidate| &candidate.split)
                 .map(|share| share.backend.clone())
                 .chain(further)
+                .chain(passed.map(|backend| backend.as_ref().clone()))
                 .collect();
             // In this order, so that a backend that stays is not taken down in between.
             let mut acquired = BTreeSet::new();
@@ -375,6 +426,9 @@ impl Translator {
             }
             for name in &old {
                 self.index.release(name, dirty);
+            }
+            if is_root && put(&mut self.model.passthroughs, &key.host, wanted.passthrough) {
+                touched.passthroughs.insert(key.host.clone());
             }
             if put(&mut self.model.routes, &key, wanted.route) {
                 touched.routes.insert(key);

@@ -33,3 +33,4 @@ mod rewriting;
 mod routes;
 mod services;
 mod tls;
+mod tls_keys;

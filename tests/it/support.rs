@@ -1,5 +1,6 @@
 //! What the tests stand on: the real `outrigger` binary driving a real HAProxy, echo servers, and HTTP clients.
 
+pub(crate) mod authority;
 pub(crate) mod bed;
 #[macro_use]
 pub(crate) mod branch;
@@ -11,6 +12,7 @@ pub(crate) mod echo;
 pub(crate) mod load;
 pub(crate) mod manifests;
 pub(crate) mod scripted;
+pub(crate) mod tls_echo;
 
 use std::future::Future;
 use std::time::{Duration, Instant};

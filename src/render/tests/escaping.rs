@@ -62,7 +62,16 @@ fn check(renderer: &Renderer, [a, b, c, d]: [String; 4]) -> Result<(), TestCaseE
     add_route(&mut model, route(key(exact_host(&b), exact(&c)), Some(&name), &[]));
     let hosts = BTreeSet::from([Arc::from(c.as_str()), Arc::from("a.test")]);
     let secret = ObjectName::new(a.as_str(), d.as_str());
-    add_certificate(&mut model, Certificate { secret, key_type: KeyType::Rsa, pem: "x".into(), hosts });
+    add_certificate(
+        &mut model,
+        Certificate {
+            key: CertificateKey::open(secret),
+            key_type: Some(KeyType::Rsa),
+            pem: "x".into(),
+            hosts,
+            check: None,
+        },
+    );
     let texts = renderer.full(&model, &Texts::default());
 
     prop_assert_eq!(&texts.main, &plain.main);

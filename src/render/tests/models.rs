@@ -88,11 +88,22 @@ pub(crate) fn add_route(model: &mut Model, route: Route) {
 pub(crate) fn certificate(secret: &str, pem: Bytes, hosts: &[&str]) -> Certificate {
     let secret = ObjectName::parse(secret).unwrap();
     let hosts = hosts.iter().map(|h| Arc::from(*h)).collect();
-    Certificate { secret, key_type: KeyType::Ecdsa, pem, hosts }
+    Certificate { key: CertificateKey::open(secret), key_type: Some(KeyType::Ecdsa), pem, hosts, check: None }
+}
+
+/// The same where clients must (or may) show a certificate that this authority has signed.
+pub(crate) fn with_check(mut certificate: Certificate, check: Option<&(String, bool)>) -> Certificate {
+    certificate.check = check.map(|(authority, required)| ClientCheck {
+        authority: Asset::new(AssetKind::Authority, "ca", authority.clone().into()),
+        revoked: None,
+        required: *required,
+    });
+    certificate.key.check = certificate.check.as_ref().map(ClientCheck::fingerprint);
+    certificate
 }
 
 pub(crate) fn add_certificate(model: &mut Model, certificate: Certificate) {
-    model.certificates.insert_mut(certificate.secret.clone(), Arc::new(certificate));
+    model.certificates.insert_mut(certificate.key.clone(), Arc::new(certificate));
 }
 
 /// Everything that differs between two models, as a translation would say.
@@ -134,10 +145,12 @@ pub(crate) fn any_model() -> impl Strategy<Value = Model> {
     let backends = prop::collection::vec(any_backend(), 0..6);
     let routes = btree_map(any_key(), (any::<prop::sample::Index>(), 0..8u8), 0..12);
     let hosts = btree_set("(\\*\\.)?[a-c]\\.test", 1..3);
-    let certificates = btree_map("[ab]/[stuv]", ("[0-9]", hosts), 0..4);
+    let check = prop::option::weighted(0.3, ("[xy]", any::<bool>()));
+    let certificates = btree_map("[ab]/[stuv]", ("[0-9]", hosts, check), 0..4);
+    let passthroughs = btree_map("[a-c]\\.test", any::<prop::sample::Index>(), 0..3);
     let listeners = (prop::bool::weighted(0.1), prop::bool::weighted(0.1), "[0-1]");
-    (backends, routes, certificates, listeners).prop_map(
-        |(backends, routes, certificates, (no_https, other, default))| {
+    (backends, routes, certificates, passthroughs, listeners).prop_map(
+        |(backends, routes, certificates, passthroughs, (no_https, other, default))| {
             let mut model = empty();
             let global = Arc::make_mut(&mut model.global);
             if no_https {
@@ -158,9 +171,15 @@ pub(crate) fn any_model() -> impl Strategy<Value = Model> {
                 let filters: &[Filter] = if kind > 4 { &[Filter::RedirectToHttps(302)] } else { &[] };
                 add_route(&mut model, route(key, backend.as_ref(), filters));
             }
-            for (secret, (pem, hosts)) in certificates {
+            for (secret, (pem, hosts, check)) in certificates {
                 let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
-                add_certificate(&mut model, certificate(&secret, format!("pem {pem}\n").into(), &hosts));
+                let certificate = certificate(&secret, format!("pem {pem}\n").into(), &hosts);
+                add_certificate(&mut model, with_check(certificate, check.as_ref()));
+            }
+            for (host, index) in passthroughs.iter().filter(|_| !names.is_empty() && !no_https) {
+                Arc::make_mut(&mut model.global).needs.insert(Need::Passthrough);
+                let backend = Arc::new(names[index.index(names.len())].clone());
+                model.passthroughs.insert_mut(exact_host(host), backend);
             }
             model
         },

@@ -1,8 +1,67 @@
-//! What a backend says about TLS to clients: HSTS.
+//! What a backend says about TLS to clients: whose certificates let them in, HSTS.
 
 use super::Context;
-use crate::model::Policy;
+use crate::cluster::{Kind, Origin};
+use crate::model::policy::tls::{Clients, Hsts};
+use crate::model::{HostMatch, Policy};
+use crate::options::tls::{
+    CLIENT_CA, CLIENT_CRT_OPTIONAL, DEFAULT_MAX_AGE, HSTS, HSTS_INCLUDE_SUBDOMAINS, HSTS_MAX_AGE,
+    HSTS_PRELOAD,
+};
+use crate::problem::{Code, Problem, Severity};
+use crate::translate::clients;
 use crate::translate::notes::Notes;
 
 /// Reads the keys of this family.
-pub(super) fn read(_context: &Context<'_>, _policy: &mut Policy, _notes: &mut Notes) {}
+pub(super) fn read(context: &Context<'_>, policy: &mut Policy, notes: &mut Notes) {
+    policy.tls.clients = clients_of(context, notes);
+    policy.tls.hsts = context.get(&HSTS).unwrap_or(false).then(|| Hsts {
+        max_age: context.get(&HSTS_MAX_AGE).unwrap_or(DEFAULT_MAX_AGE),
+        subdomains: context.get(&HSTS_INCLUDE_SUBDOMAINS).unwrap_or(false),
+        preload: context.get(&HSTS_PRELOAD).unwrap_or(false),
+    });
+}
+
+/// Whose certificates let clients in: the host says so, else the ConfigMap.
+fn clients_of(context: &Context<'_>, notes: &mut Notes) -> Option<Clients> {
+    let Some(path) = context.path else { return listener(context) };
+    if let Some(rule) = path.clients {
+        return Some(match &rule.check {
+            Some(check) => Clients::Host { required: check.required },
+            None => Clients::HostClosed,
+        });
+    }
+    let Some(ingress) = path.ingress else { return context.plain.tls.clients };
+    let object = Origin::object(Kind::Ingress, ingress.clone());
+    let (secrets, _) = clients::secrets_of(context.layers.ingress, &object, true);
+    if secrets.is_none() {
+        return context.plain.tls.clients;
+    }
+    if path.key.is_some_and(|key| matches!(key.host, HostMatch::Any | HostMatch::Default)) {
+        let written =
+            context.layers.ingress.written_as(&CLIENT_CA).map_or(CLIENT_CA.entry.name, AsRef::as_ref);
+        notes.problems.push(Problem {
+            origin: object.at(written),
+            code: Code::KeyIneffective,
+            severity: Severity::Error,
+            message:
+                "clients of a rule without host cannot be asked for certificates; its requests are refused"
+                    .to_owned(),
+            hint: "name the hosts in the rules of the Ingress".to_owned(),
+        });
+    }
+    Some(Clients::HostClosed)
+}
+
+/// What the ConfigMap says, without Problems: the global settings have them.
+fn listener(context: &Context<'_>) -> Option<Clients> {
+    let config = context.layers.config;
+    let object = Origin::object(Kind::ConfigMap, context.settings.config_map.clone()?);
+    let secrets = clients::secrets_of(config, &object, false).0?;
+    let required = !config.get(&CLIENT_CRT_OPTIONAL).unwrap_or(false);
+    let read = |secrets| clients::read(&secrets, required, context.snapshot, &object, &mut Notes::default());
+    Some(match secrets.and_then(read) {
+        Some(_) => Clients::Listener { required },
+        None => Clients::ListenerClosed,
+    })
+}

@@ -4,8 +4,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme, SupportedProtocolVersion};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -95,6 +96,8 @@ pub(crate) struct Handshake {
     pub(crate) key: &'static str,
     /// ALPN protocol.
     pub(crate) alpn: Option<String>,
+    /// Version and cipher, as rustls calls them.
+    pub(crate) parameters: String,
 }
 
 /// How to shake hands.
@@ -104,6 +107,10 @@ pub(crate) struct Hello {
     pub(crate) alpn: Vec<&'static str>,
     /// Offer RSA signatures only.
     pub(crate) rsa_only: bool,
+    /// Offer this version only.
+    pub(crate) version: Option<&'static SupportedProtocolVersion>,
+    /// Certificate and key to show when asked, as PEM.
+    pub(crate) client: Option<(String, String)>,
 }
 
 /// Shakes hands with this server name (`None`: no server name) and gives the open stream.
@@ -115,12 +122,20 @@ pub(crate) async fn connect_tls(
     let seen = Arc::new(Mutex::new(None));
     let verifier = Arc::new(Witness { seen: seen.clone(), rsa_only: hello.rsa_only });
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .dangerous()
-        .with_custom_certificate_verifier(verifier)
-        .with_no_client_auth();
+    let builder = ClientConfig::builder_with_provider(provider);
+    let builder = match hello.version {
+        Some(version) => builder.with_protocol_versions(&[version]).unwrap(),
+        None => builder.with_safe_default_protocol_versions().unwrap(),
+    };
+    let builder = builder.dangerous().with_custom_certificate_verifier(verifier);
+    let mut config = match &hello.client {
+        Some((certificate, key)) => {
+            let certificate = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap();
+            let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
+            builder.with_client_auth_cert(vec![certificate], key).unwrap()
+        }
+        None => builder.with_no_client_auth(),
+    };
     config.enable_sni = name.is_some();
     config.alpn_protocols = hello.alpn.iter().map(|p| p.as_bytes().to_vec()).collect();
     let stream = TcpStream::connect(address).await.map_err(|e| format!("connect: {e}"))?;
@@ -131,7 +146,10 @@ pub(crate) async fn connect_tls(
         .map_err(|e| format!("handshake: {e}"))?;
     let (common_name, key) = seen.lock().unwrap().clone().ok_or("no certificate was presented")?;
     let alpn = stream.get_ref().1.alpn_protocol().map(|p| String::from_utf8_lossy(p).into_owned());
-    Ok((stream, Handshake { common_name, key, alpn }))
+    let session = stream.get_ref().1;
+    let suite = session.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite()));
+    let parameters = format!("{:?} {}", session.protocol_version().unwrap(), suite.unwrap_or_default());
+    Ok((stream, Handshake { common_name, key, alpn, parameters }))
 }
 
 /// `GET path` over TLS on a connection of its own.
@@ -177,6 +195,19 @@ impl Call<'_> {
     }
 }
 
+/// `GET path` over TLS with this server name, Host header, further header lines (each with its line break), and hello.
+pub(crate) async fn get_tls_as(
+    address: SocketAddr,
+    (name, host): (&str, &str),
+    path: &str,
+    headers: &str,
+    hello: &Hello,
+) -> Result<(Answer, Handshake), String> {
+    let (stream, handshake) = connect_tls(address, Some(name), hello).await?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{headers}Connection: close\r\n\r\n");
+    Ok((exchange(stream, &request).await?, handshake))
+}
+
 /// Accepts every certificate and remembers it.
 #[derive(Debug)]
 struct Witness {
@@ -195,7 +226,7 @@ impl ServerCertVerifier for Witness {
     ) -> Result<ServerCertVerified, rustls::Error> {
         let (_, parsed) = x509_parser::parse_x509_certificate(certificate).unwrap();
         let name =
-            parsed.subject().iter_common_name().next().and_then(|n| n.as_str().ok()).unwrap_or("").to_owned();
+            parsed.subject().iter_common_name().last().and_then(|n| n.as_str().ok()).unwrap_or("").to_owned();
         let key = match parsed.public_key().parsed().unwrap() {
             x509_parser::public_key::PublicKey::RSA(_) => "rsa",
             _ => "ecdsa",
