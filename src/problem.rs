@@ -57,6 +57,16 @@ pub enum Code {
     ConfigurationRefused,
     /// A kind that the API server does not let us read; what was known of it stays.
     WatchRefused,
+    /// A port that another listener has already.
+    PortConflict,
+    /// A port below 1024, which HAProxy may not be allowed to bind.
+    PortPrivileged,
+    /// An entry of the ConfigMap of error pages that cannot be used: HAProxy's own page stays.
+    ErrorPageInvalid,
+    /// An entry of the ConfigMap of TCP services that cannot be used: the port is closed.
+    TcpServiceInvalid,
+    /// An entry of a Secret with users that cannot be used: the user is not let in.
+    UserInvalid,
 }
 
 impl Code {
@@ -83,6 +93,11 @@ impl Code {
             Self::PortUnavailable => "port-unavailable",
             Self::ConfigurationRefused => "configuration-refused",
             Self::WatchRefused => "watch-refused",
+            Self::PortConflict => "port-conflict",
+            Self::PortPrivileged => "port-privileged",
+            Self::ErrorPageInvalid => "error-page-invalid",
+            Self::TcpServiceInvalid => "tcp-service-invalid",
+            Self::UserInvalid => "user-invalid",
         }
     }
 }

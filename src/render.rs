@@ -6,14 +6,18 @@
 
 mod backend;
 mod certificate;
+mod defaults;
+mod endpoints;
 mod escape;
 mod fixed;
 mod frontend;
+mod logs;
 mod main_file;
 mod route;
 mod server;
 mod slots;
 mod spare;
+mod tcp;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;

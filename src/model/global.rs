@@ -86,6 +86,8 @@ impl Global {
 
     /// Files that the main text refers to.
     pub fn assets(&self) -> Vec<Asset> {
-        Vec::new()
+        let mut assets: Vec<Asset> = self.error_pages.pages.values().cloned().collect();
+        assets.extend(self.tcp.assets());
+        assets
     }
 }

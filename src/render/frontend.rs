@@ -2,7 +2,7 @@
 
 use super::route::KNOWN;
 use super::text::Text;
-use super::{Paths, escape};
+use super::{Paths, defaults, escape, logs};
 use crate::model::{Global, Listeners, Table};
 use crate::plan::MapId;
 
@@ -36,27 +36,14 @@ impl Frontends<'_> {
                 choose(text);
             }
         }
-        if self.open(text, "stats", self.global.listeners.stats, "") {
-            text.lines(&[
-                "http-request use-service prometheus-exporter if { path /metrics }",
-                "stats enable",
-                "stats uri /",
-                "stats refresh 10s",
-            ]);
-        }
-        if self.open(text, "healthz", self.global.listeners.healthz, "") {
-            text.lines(&[
-                "no log",
-                "http-request return status 200 content-type text/plain string ok if { path /healthz /readyz }",
-                "http-request return status 404 content-type text/plain string \"not found\"",
-            ]);
-        }
+        self.write_tcp(text);
+        self.write_endpoints(text);
     }
 
     /// Opens a frontend with its bind; without any address family there is none (a frontend without bind is a warning).
     ///
     /// One line for both families: HAProxy keeps certificates once per line, not once per address.
-    fn open(&self, text: &mut Text, name: &str, port: u16, options: &str) -> bool {
+    pub(super) fn open(&self, text: &mut Text, name: &str, port: u16, options: &str) -> bool {
         let Listeners { ipv4, ipv6, .. } = self.global.listeners;
         let v6only = if ipv6.is_some() { " v6only" } else { "" };
         let addresses = [ipv4.map(|a| format!("{a}:{port}")), ipv6.map(|a| format!("[{a}]:{port}"))];
@@ -71,7 +58,11 @@ impl Frontends<'_> {
 
     /// What the HTTP and HTTPS frontends have in common, up to `txn.route`.
     fn traffic(&self, text: &mut Text, scheme: &str, port: u16) {
-        text.lines(&["option httplog", "option forwardfor"]);
+        logs::http_lines(text, self.global, self.paths.capabilities);
+        text.lines(&["option forwardfor"]);
+        if let Some(compression) = &self.global.defaults.compression {
+            defaults::compression(text, compression);
+        }
         if self.paths.capabilities.idle_close_on_response() {
             // Since 2.4 a stopping worker closes idle client connections at once; this waits for one more request.
             text.line(format_args!("option idle-close-on-response"));
