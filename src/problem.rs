@@ -79,6 +79,16 @@ pub enum Code {
     ClientCheckConflict,
     /// One Ingress passes TLS of a host through, another terminates it: the older one counts.
     PassthroughConflict,
+    /// A port that another listener has already.
+    PortConflict,
+    /// A port below 1024, which HAProxy may not be allowed to bind.
+    PortPrivileged,
+    /// An entry of the ConfigMap of error pages that cannot be used: HAProxy's own page stays.
+    ErrorPageInvalid,
+    /// An entry of the ConfigMap of TCP services that cannot be used: the port is closed.
+    TcpServiceInvalid,
+    /// An entry of a Secret with users that cannot be used: the user is not let in.
+    UserInvalid,
 }
 
 impl Code {
@@ -116,6 +126,11 @@ impl Code {
             Self::AuthorityInvalid => "authority-invalid",
             Self::ClientCheckConflict => "client-check-conflict",
             Self::PassthroughConflict => "passthrough-conflict",
+            Self::PortConflict => "port-conflict",
+            Self::PortPrivileged => "port-privileged",
+            Self::ErrorPageInvalid => "error-page-invalid",
+            Self::TcpServiceInvalid => "tcp-service-invalid",
+            Self::UserInvalid => "user-invalid",
         }
     }
 }

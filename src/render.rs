@@ -7,9 +7,12 @@
 mod backend;
 mod certificate;
 mod clients;
+mod defaults;
+mod endpoints;
 mod escape;
 mod fixed;
 mod frontend;
+mod logs;
 mod main_file;
 mod needs;
 mod passthrough;
@@ -17,6 +20,7 @@ mod route;
 mod server;
 mod slots;
 mod spare;
+mod tcp;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;

@@ -86,7 +86,8 @@ impl Global {
 
     /// Files that the main text refers to.
     pub fn assets(&self) -> Vec<Asset> {
-        let mut assets = Vec::new();
+        let mut assets: Vec<Asset> = self.error_pages.pages.values().cloned().collect();
+        assets.extend(self.tcp.assets());
         self.tls.collect_assets(&mut assets);
         assets
     }

@@ -103,6 +103,21 @@ impl Capabilities {
     pub fn source_per_request(self) -> bool {
         self.since(2, 6)
     }
+
+    /// Log formats `local`, `priority`, `timed` and `iso` (2.3).
+    pub fn newer_syslog_formats(self) -> bool {
+        self.since(2, 3)
+    }
+
+    /// `%HPO` in log formats (2.4).
+    pub fn path_only_in_logs(self) -> bool {
+        self.since(2, 4)
+    }
+
+    /// The exporter takes `metrics=` (3.0).
+    pub fn chooses_metrics(self) -> bool {
+        self.since(3, 0)
+    }
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ pub struct Entry {
     pub default: &'static str,
     /// One paragraph.
     pub docs: &'static str,
-    /// A value that makes sense.
+    /// A value that makes sense; empty for a key that is not supported, which allows none.
     pub example: &'static str,
     /// Live or by reload.
     pub effect: Effect,

@@ -102,6 +102,12 @@ pub(super) fn authority(text: &str) -> Cow<'_, str> {
     replaced(text, |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '[' | ']'), '-')
 }
 
+/// Text as one word in which nothing means anything: single quotes (all versions), which only a single quote ends.
+pub(super) fn quoted(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 fn replaced(text: &str, allowed: impl Fn(char) -> bool, with: char) -> Cow<'_, str> {
     if text.chars().all(&allowed) {
         Cow::Borrowed(text)

@@ -2,7 +2,9 @@
 //!
 //! Their names have two parts, so no backend of a Service (`<namespace>_<service>_<port>`) can have one of them.
 
+use super::Paths;
 use super::text::Text;
+use crate::model::global::error_pages::ErrorPages;
 
 /// Redirect statuses; the rest of the world gets 302.
 const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
@@ -17,13 +19,17 @@ pub(super) fn redirect_backend(status: u16) -> String {
 }
 
 /// All of them. `from` is the text that names the defaults.
-pub(super) fn write(text: &mut Text, from: &str) {
+pub(super) fn write(text: &mut Text, from: &str, pages: &ErrorPages, paths: &Paths<'_>) {
     for (status, body) in [
         (404, NOT_FOUND),
         (500, "the backend of this path cannot be used - 500"),
         (503, "no endpoints for this path - 503"),
     ] {
         text.section(format_args!("backend fixed_{status}{from}"));
+        if let Some(page) = pages.pages.get(&status) {
+            text.line(format_args!("http-request return status {status} errorfile {}", paths.asset(page)));
+            continue;
+        }
         text.line(format_args!(
             "http-request return status {status} content-type \"text/plain; charset=utf-8\" string \"{body}\""
         ));

@@ -2,7 +2,7 @@
 
 use super::route::KNOWN;
 use super::text::Text;
-use super::{Paths, certificate, clients, escape, passthrough};
+use super::{Paths, certificate, clients, defaults, escape, logs, passthrough};
 use crate::model::global::tls::TlsListener;
 use crate::model::{Global, Listeners, Need, Table};
 use crate::plan::MapId;
@@ -54,21 +54,8 @@ impl Frontends<'_> {
                 choose(text);
             }
         }
-        if self.open(text, "stats", self.global.listeners.stats, "") {
-            text.lines(&[
-                "http-request use-service prometheus-exporter if { path /metrics }",
-                "stats enable",
-                "stats uri /",
-                "stats refresh 10s",
-            ]);
-        }
-        if self.open(text, "healthz", self.global.listeners.healthz, "") {
-            text.lines(&[
-                "no log",
-                "http-request return status 200 content-type text/plain string ok if { path /healthz /readyz }",
-                "http-request return status 404 content-type text/plain string \"not found\"",
-            ]);
-        }
+        self.write_tcp(text);
+        self.write_endpoints(text);
     }
 
     /// What stands behind the address of the HTTPS listener.
@@ -91,7 +78,7 @@ impl Frontends<'_> {
     /// Opens a frontend with its bind; without any address family there is none (a frontend without bind is a warning).
     ///
     /// One line for both families: HAProxy keeps certificates once per line, not once per address.
-    fn open(&self, text: &mut Text, name: &str, port: u16, options: &str) -> bool {
+    pub(super) fn open(&self, text: &mut Text, name: &str, port: u16, options: &str) -> bool {
         let Listeners { ipv4, ipv6, .. } = self.global.listeners;
         let v6only = if ipv6.is_some() { " v6only" } else { "" };
         let addresses = [ipv4.map(|a| format!("{a}:{port}")), ipv6.map(|a| format!("[{a}]:{port}"))];
@@ -110,8 +97,11 @@ impl Frontends<'_> {
         if scheme == "http" || !self.global.needs.contains(&Need::Passthrough) {
             clients::connections(text, self.global, self.paths);
         }
-        text.line(format_args!("option httplog"));
+        logs::http_lines(text, self.global, self.paths.capabilities);
         clients::declarations(text, self.global);
+        if let Some(compression) = &self.global.defaults.compression {
+            defaults::compression(text, compression);
+        }
         if self.paths.capabilities.idle_close_on_response() {
             // Since 2.4 a stopping worker closes idle client connections at once; this waits for one more request.
             text.line(format_args!("option idle-close-on-response"));

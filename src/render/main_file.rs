@@ -5,7 +5,7 @@
 use super::backend::auth;
 use super::frontend::Frontends;
 use super::text::Text;
-use super::{Paths, escape, fixed, needs};
+use super::{Paths, defaults, endpoints, escape, fixed, logs, needs};
 use crate::model::global::tls::TlsListener;
 use crate::model::{Capabilities, Global, Need};
 
@@ -21,9 +21,18 @@ pub(super) fn from(capabilities: Capabilities) -> String {
 /// The main text.
 pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
     let Paths { volumes, capabilities } = *paths;
+    let process = &global.process;
     let mut text = Text::default();
     text.section(format_args!("global"));
-    text.lines(&["log stdout format raw local0", "hard-stop-after 30m", "mworker-max-reloads 50"]);
+    logs::targets(&mut text, &global.logs, capabilities);
+    text.line(format_args!("hard-stop-after {}", defaults::duration(process.hard_stop_after)));
+    if let Some(maxconn) = process.maxconn {
+        text.line(format_args!("maxconn {maxconn}"));
+    }
+    if let Some(nbthread) = process.nbthread {
+        text.line(format_args!("nbthread {nbthread}"));
+    }
+    text.lines(&["mworker-max-reloads 50"]);
     if capabilities.fd_hard_limit() {
         // Container runtimes set no limit, and HAProxy sizes its tables by it; the default of newer versions.
         text.line(format_args!("fd-hard-limit 1048576"));
@@ -38,27 +47,13 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
     needs::write_global(&mut text, global);
 
     text.section(format_args!("defaults {DEFAULTS}"));
-    text.lines(&[
-        "mode http",
-        "log global",
-        "option dontlognull",
-        "option http-keep-alive",
-        "option redispatch",
-        "retries 3",
-        "retry-on conn-failure",
-        "timeout connect 5s",
-        "timeout client 50s",
-        "timeout server 50s",
-        "timeout http-request 5s",
-        "timeout http-keep-alive 1m",
-        "timeout queue 5s",
-        "timeout tunnel 1h",
-    ]);
+    defaults::write(&mut text, global, paths);
 
+    endpoints::write_users(&mut text, &global.stats);
     let from = from(capabilities);
     needs::write(&mut text, global, paths, &from);
     Frontends { global, paths, from: &from }.write(&mut text);
-    fixed::write(&mut text, &from);
+    fixed::write(&mut text, &from, &global.error_pages, paths);
     auth::write_sections(&mut text, global, paths, &from);
     text.finish()
 }

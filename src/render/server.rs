@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::model::policy::servers::ServerPolicy;
+use crate::model::policy::servers::{ProxyProtocol, ServerPolicy};
 use crate::model::{Server, ServerKey, ServerState};
 
 /// `<address>:<port>`; the last colon ends an IPv6 address (names cannot hold brackets).
@@ -13,11 +13,16 @@ pub(super) fn name(key: ServerKey) -> Arc<str> {
 }
 
 /// Address and keywords, exactly as `add server` takes them.
-pub(super) fn line(server: &Server, _policy: &ServerPolicy) -> Arc<str> {
+pub(super) fn line(server: &Server, policy: &ServerPolicy) -> Arc<str> {
     let (socket, id) = (socket(server.key), server.id);
+    let proxy = match policy.proxy_protocol {
+        None => "",
+        Some(ProxyProtocol::V1) => " send-proxy",
+        Some(ProxyProtocol::V2) => " send-proxy-v2",
+    };
     match server.state {
-        ServerState::Active => format!("{socket} id {id}").into(),
-        ServerState::Draining => format!("{socket} id {id} weight 0").into(),
+        ServerState::Active => format!("{socket} id {id}{proxy}").into(),
+        ServerState::Draining => format!("{socket} id {id}{proxy} weight 0").into(),
     }
 }
 

@@ -57,7 +57,10 @@ pub(super) fn entry_problem(object: &Origin, finding: &Finding) -> Problem {
     let key = &finding.key;
     let (code, severity, hint) = match &finding.kind {
         FindingKind::Invalid(invalid) => {
-            let hint = format!("write for example `{key}: \"{}\"`", invalid.example.escape_debug());
+            let hint = match invalid.example {
+                "" => format!("remove `{key}`"),
+                example => format!("write for example `{key}: \"{}\"`", example.escape_debug()),
+            };
             (Code::ValueInvalid, Severity::Error, hint)
         }
         FindingKind::Unknown(close) => {

@@ -3,6 +3,7 @@
 mod clients;
 mod defaults;
 mod error_pages;
+mod listeners;
 mod logs;
 mod patterns;
 mod process;
@@ -51,6 +52,8 @@ impl Context<'_> {
     }
 }
 
+pub(super) use stats::size_notes;
+
 /// Global settings but for what routes need.
 pub(super) fn global_of(context: &Context<'_>, plain: &Arc<Policy>, notes: &mut Notes) -> Read {
     let slots = context.get(&SERVERS_INCREMENT).unwrap_or(DEFAULT_SERVERS_INCREMENT);
@@ -61,6 +64,7 @@ pub(super) fn global_of(context: &Context<'_>, plain: &Arc<Policy>, notes: &mut 
     };
     let global = &mut read.global;
     global.plain = plain.clone();
+    listeners::read(context, global, notes);
     process::read(context, global, notes);
     defaults::read(context, global, notes);
     logs::read(context, global, notes);

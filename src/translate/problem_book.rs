@@ -15,6 +15,8 @@ pub(super) enum Unit {
     Backend(BackendName),
     Secret(ObjectName),
     TlsHost(std::sync::Arc<str>),
+    /// How much there is of everything.
+    Size,
 }
 
 /// Problems by unit, and every distinct problem with the number of units that have it.

@@ -123,6 +123,7 @@ impl Translator {
         self.compute_certificates(snapshot, &mut dirty, &mut update);
         self.compute_routes(snapshot, &mut dirty, &mut update.touched);
         self.settle_secrets(&mut update);
+        self.ledger.set(&Unit::Size, global::size_notes(self.index.backends.len()));
         self.ledger.settle(&mut self.model, &mut update.touched);
         self.settle_global(&mut update.touched);
         self.compute_backends(snapshot, dirty.backends, &mut update.touched);

@@ -14,7 +14,19 @@ pub enum Balance {
 
 /// What counts for every server of a backend.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct ServerPolicy {}
+pub struct ServerPolicy {
+    /// The PROXY protocol to the servers.
+    pub proxy_protocol: Option<ProxyProtocol>,
+}
+
+/// The PROXY protocol to the servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ProxyProtocol {
+    /// Version 1.
+    V1,
+    /// Version 2.
+    V2,
+}
 
 impl ServerPolicy {
     /// Adds the files that servers refer to.
