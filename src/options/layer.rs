@@ -258,6 +258,22 @@ mod tests {
     }
 
     #[test]
+    fn a_refused_value_hides_those_of_less_specific_objects() {
+        let layer = |pairs| Layer::of_config_map(&strings(pairs)).0;
+        let (good, bad, none) =
+            (layer(&[("ssl-redirect", "on")]), layer(&[("ssl-redirect", "?")]), layer(&[]));
+        let refused = |service, ingress, config| {
+            let found = Layers { service, ingress, config }.refused(&SSL_REDIRECT);
+            found.map(|(scope, written)| (scope, written.as_ref()))
+        };
+        assert_eq!(refused(&none, &bad, &good), Some((Scope::Ingress, "ssl-redirect")));
+        assert_eq!(refused(&none, &none, &bad), Some((Scope::ConfigMap, "ssl-redirect")));
+        assert_eq!(refused(&none, &good, &bad), None);
+        assert_eq!(refused(&none, &none, &none), None);
+        assert!(!bad.is_empty() && none.is_empty());
+    }
+
+    #[test]
     fn a_config_map_key_has_no_prefix() {
         let get = |pairs| Layer::of_config_map(&strings(pairs)).0.get(&SSL_REDIRECT);
         assert_eq!(get(&[("ssl-redirect", " Yes ")]), Some(true));

@@ -27,11 +27,10 @@ pub(super) fn read(context: &Context<'_>, policy: &mut Policy, notes: &mut Notes
         return;
     }
     let Some(Said { value: Some(url), object, origin }) = context.said(&AUTH_URL) else { return };
-    for refused in [context.refused(&AUTH_REQUEST_HEADERS), context.refused(&AUTH_RESPONSE_HEADERS)] {
-        if let Some(origin) = refused {
-            policy.auth = closed(origin, Code::AuthUnusable, "its value is not allowed", VALUE, notes);
-            return;
-        }
+    let refused = context.refused(&AUTH_REQUEST_HEADERS).or_else(|| context.refused(&AUTH_RESPONSE_HEADERS));
+    if let Some(origin) = refused {
+        policy.auth = closed(origin, Code::AuthUnusable, "its value is not allowed", VALUE, notes);
+        return;
     }
     policy.auth = match who(context, &url, &object.name.namespace, notes) {
         Err((code, message, hint)) => closed(origin, code, &message, &hint, notes),
