@@ -10,4 +10,6 @@ pub enum Need {
         /// Number of entries.
         size: u64,
     },
+    /// Name servers, for Services of type ExternalName.
+    Resolvers,
 }

@@ -11,7 +11,7 @@ pub static SERVERS_INCREMENT: Key<u16> = Key {
         name: "servers-increment",
         aliases: &["server-slots", "scale-server-slots"],
         chapter: Chapter::Servers,
-        scopes: &[Scope::ConfigMap],
+        scopes: &[Scope::Service, Scope::Ingress, Scope::ConfigMap],
         allowed: "a number from 1 to 1000",
         default: "`10`",
         docs: "Servers of a backend come in multiples of this number; the spare ones take new endpoints without a reload. \

@@ -4,8 +4,8 @@
 
 use super::frontend::Frontends;
 use super::text::Text;
-use super::{Paths, escape, fixed};
-use crate::model::{Capabilities, Global};
+use super::{Paths, escape, fixed, server};
+use crate::model::{Capabilities, Global, Need};
 
 /// Name of the defaults section.
 const DEFAULTS: &str = "outrigger";
@@ -49,6 +49,20 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
         "timeout queue 5s",
         "timeout tunnel 1h",
     ]);
+
+    if global.needs.contains(&Need::Resolvers) {
+        text.section(format_args!("resolvers {}", server::RESOLVERS));
+        text.lines(&[
+            // Fatal when the file is missing, fine when it is empty (2.2 to 3.4); every pod has it.
+            "parse-resolv-conf",
+            "accepted_payload_size 8192",
+            "hold valid 10s",
+            // Name servers that are down are no reason to forget an address.
+            "hold other 1h",
+            "hold refused 1h",
+            "hold timeout 1h",
+        ]);
+    }
 
     let from = from(capabilities);
     Frontends { global, paths, from: &from }.write(&mut text);

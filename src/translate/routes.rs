@@ -1,5 +1,6 @@
 //! The route unit: who wins a key, and where its requests go.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Settings;
@@ -47,7 +48,7 @@ impl<'a> Inputs<'a> {
         ingress: Option<(&ObjectName, &Layer)>,
         key: Option<&RouteKey>,
         origin: &Origin,
-        (service, port): (&Service, &ServicePort),
+        (service, port): (&Service, Cow<'_, ServicePort>),
         notes: &mut Notes,
     ) -> Target {
         let (service_layer, _) = Layer::of_annotations(Scope::Service, &service.annotations);
@@ -61,7 +62,7 @@ impl<'a> Inputs<'a> {
         let policy = if is_plain {
             self.plain.clone()
         } else {
-            let path = Path { ingress: ingress.map(|(name, _)| name), key, origin, service, port };
+            let path = Path { ingress: ingress.map(|(name, _)| name), key, origin, service, port: &port };
             policy_of(&self.context(layers, Some(path)), notes)
         };
         let is_plain = is_plain || policy == *self.plain;

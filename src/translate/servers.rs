@@ -62,7 +62,7 @@ fn state_of(endpoint: &Endpoint, publish_not_ready: bool) -> Option<ServerState>
 }
 
 /// Addresses that no pod has, but that would lead HAProxy to itself, to the node, or to a metadata service.
-fn refusal(address: IpAddr, loopback: bool) -> Option<&'static str> {
+pub(super) fn refusal(address: IpAddr, loopback: bool) -> Option<&'static str> {
     let link_local = match address {
         IpAddr::V4(v4) => v4.is_link_local() || v4.is_broadcast(),
         IpAddr::V6(v6) => v6.is_unicast_link_local(),

@@ -26,5 +26,6 @@ mod listeners;
 mod load;
 mod problems;
 mod routes;
+mod servers;
 mod services;
 mod tls;
