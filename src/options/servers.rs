@@ -46,7 +46,7 @@ fn simple_name(text: &str) -> Result<Arc<str>, Wrong> {
     let first = text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_');
     (first && text.len() <= 128 && text.bytes().all(allowed))
         .then(|| text.into())
-        .ok_or(Wrong::because("names consist of letters, digits, `-`, `_` and `.`"))
+        .ok_or_else(|| Wrong::because("names consist of letters, digits, `-`, `_` and `.`"))
 }
 
 /// Values that no key of this family takes.

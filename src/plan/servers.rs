@@ -140,10 +140,6 @@ fn change(commands: &mut Vec<Command>, backend: &BackendName, server: &Arc<str>,
     if old.weight() != new.weight() {
         commands.push(Command::SetWeight { backend: backend(), server: server(), weight: new.weight() });
     }
-    if old.max_connections() != new.max_connections() {
-        let maximum = new.max_connections();
-        commands.push(Command::SetMaximum { backend: backend(), server: server(), maximum });
-    }
     if !new.is_free() && (old.is_free() || stops) {
         commands.push(mode(ServerMode::Ready));
     }

@@ -7,7 +7,6 @@ use std::net::{IpAddr, SocketAddr};
 pub struct Slot {
     socket: SocketAddr,
     weight: u16,
-    max_connections: u32,
     disabled: bool,
     keywords: String,
 }
@@ -16,20 +15,14 @@ impl Slot {
     /// The text of a free slot.
     pub const FREE: &'static str = "127.0.0.1:1 disabled";
 
-    /// Reads `<address>:<port> [<keywords>] [maxconn <n>] [weight <n>] [disabled]`. What has an id is no slot.
+    /// Reads `<address>:<port> [<keywords>] [weight <n>] [disabled]`. What has an id is no slot.
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(' ');
-        let mut slot = Self {
-            socket: words.next()?.parse().ok()?,
-            weight: 1,
-            max_connections: 0,
-            disabled: false,
-            keywords: String::new(),
-        };
+        let mut slot =
+            Self { socket: words.next()?.parse().ok()?, weight: 1, disabled: false, keywords: String::new() };
         while let Some(word) = words.next() {
             match word {
                 "weight" => slot.weight = words.next()?.parse().ok()?,
-                "maxconn" => slot.max_connections = words.next()?.parse().ok()?,
                 "disabled" => slot.disabled = true,
                 "id" => return None,
                 word => slot.keywords.extend([" ", word]),
@@ -41,12 +34,7 @@ impl Slot {
     /// A slot with these keywords whose server is at this address.
     #[must_use]
     pub fn at(&self, socket: SocketAddr, weight: u16) -> String {
-        let Self { max_connections, keywords, .. } = self;
-        let maxconn = match max_connections {
-            0 => String::new(),
-            max => format!(" maxconn {max}"),
-        };
-        format!("{socket}{keywords}{maxconn} weight {weight}")
+        format!("{socket}{} weight {weight}", self.keywords)
     }
 
     /// The text of this slot when it is free.
@@ -73,11 +61,6 @@ impl Slot {
     /// Port.
     pub fn port(&self) -> u16 {
         self.socket.port()
-    }
-
-    /// Most requests at a time, 0 for no limit.
-    pub fn max_connections(&self) -> u32 {
-        self.max_connections
     }
 
     /// What only a reload changes, with a space before each word.

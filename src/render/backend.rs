@@ -22,11 +22,11 @@ pub(super) fn render(
 ) -> BackendText {
     let mut text = header(&backend.name, &backend.origin.to_string(), &backend.policy, paths);
     let keywords = server::Keywords::new(&backend.policy, paths);
-    let servers = if paths.capabilities.dynamic_servers() {
+    let servers = if backend.policy.servers.external.is_some() {
+        server::Servers::new()
+    } else if paths.capabilities.dynamic_servers() {
         let line = |server| server::line(server, &keywords);
         backend.servers.values().map(|server| (server::name(server.key), line(server))).collect()
-    } else if backend.policy.servers.external.is_some() {
-        server::Servers::new()
     } else {
         let slots = backend.policy.servers.slots.unwrap_or(slots);
         let places = server_slots::assign(backend, &keywords, running, slots);

@@ -33,7 +33,7 @@ pub(super) fn slot(server: &Server, words: &Keywords) -> Arc<str> {
 /// A free slot: what only a reload changes is there already.
 pub(super) fn free_slot(words: &Keywords) -> Arc<str> {
     let (socket, disabled) = Slot::FREE.split_once(' ').unwrap_or((Slot::FREE, ""));
-    format!("{socket}{}{} {disabled}", words.common, words.live).into()
+    format!("{socket}{} {disabled}", words.common).into()
 }
 
 /// Address and port as HAProxy reads them, IPv6 in brackets.
@@ -70,7 +70,12 @@ impl Keywords {
                 let _ = write!(common, " inter {interval}ms");
             }
         }
-        let live = servers.max_connections.map(|max| format!(" maxconn {}", max.share)).unwrap_or_default();
+        let mut live =
+            servers.max_connections.map(|max| format!(" maxconn {}", max.share)).unwrap_or_default();
+        if !paths.capabilities.dynamic_servers() {
+            // `set maxconn server` ends the worker of 2.2 (deadlock, SIGABRT).
+            common.push_str(&std::mem::take(&mut live));
+        }
         let named_cookies = is_http && servers.persistence.as_ref().is_some_and(|cookie| cookie.by_name);
         Self { common, live, named_cookies }
     }

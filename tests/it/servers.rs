@@ -22,5 +22,7 @@ fn app(name: &str, annotations: &str, addresses: &[SocketAddr]) -> String {
 /// The ConfigMap `default/settings`.
 fn config_map(lines: &str) -> String {
     let lines: String = lines.lines().map(|line| format!("  {line}\n")).collect();
-    format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n  namespace: default\ndata:\n{lines}---\n")
+    format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n  namespace: default\ndata:\n{lines}---\n"
+    )
 }

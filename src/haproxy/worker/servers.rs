@@ -115,7 +115,8 @@ impl Worker {
         server: &str,
         maximum: u32,
     ) -> Result<(), CommandError> {
-        let request = name(Request::worker("set maxconn server"), backend, server)?.word(&maximum.to_string())?;
+        let request =
+            name(Request::worker("set maxconn server"), backend, server)?.word(&maximum.to_string())?;
         self.say(request, &Good::Empty).await
     }
 

@@ -40,7 +40,8 @@ pub static POD_MAXCONN: Key<u32> = Key {
         default: "no limit",
         docs: "Most requests that one pod works on at a time. Further ones wait in a queue of HAProxy, for `timeout-queue`, and \
                take the first pod that becomes free. The number is for all replicas of the controller together: each uses its \
-               part of it, at least 1, when it knows how many there are (`--publish-service`), and follows live when that changes.",
+               part of it, at least 1, when it knows how many there are (`--publish-service`), and follows live when that changes (HAProxy 2.2: by a \
+               reload).",
         example: "100",
         effect: Effect::Live,
     },
@@ -53,7 +54,7 @@ fn balance(text: &str) -> Result<Balance, Wrong> {
     let rest: Vec<&str> = words.collect();
     let (name, argument) = match algorithm.split_once('(') {
         Some((name, argument)) => {
-            (name, Some(argument.strip_suffix(')').ok_or(Wrong::because("a `)` is missing"))?))
+            (name, Some(argument.strip_suffix(')').ok_or_else(|| Wrong::because("a `)` is missing"))?))
         }
         None => (algorithm, None),
     };
@@ -126,7 +127,8 @@ fn hash_key(text: &str) -> Result<HashKey, Wrong> {
             _ => return Err(Wrong::because("the expression is none that is known here")),
         },
         Some((fetch, argument)) => {
-            let name = simple_name(argument.strip_suffix(')').ok_or(Wrong::because("a `)` is missing"))?)?;
+            let name =
+                simple_name(argument.strip_suffix(')').ok_or_else(|| Wrong::because("a `)` is missing"))?)?;
             match fetch {
                 "req.hdr" | "hdr" => Fetch::Header(name),
                 "req.cook" | "cook" => Fetch::Cookie(name),
@@ -135,7 +137,8 @@ fn hash_key(text: &str) -> Result<HashKey, Wrong> {
             }
         }
     };
-    let cases = parts.map(|converter| value::word(converter, &[("lower", Case::Lower), ("upper", Case::Upper)]));
+    let cases =
+        parts.map(|converter| value::word(converter, &[("lower", Case::Lower), ("upper", Case::Upper)]));
     let cases: Vec<Case> = cases.collect::<Result<_, _>>()?;
     if cases.len() > 4 { Err(Wrong::PLAIN) } else { Ok(HashKey { fetch, cases }) }
 }

@@ -97,7 +97,9 @@ fn http(text: &str) -> Result<HttpCheck, Wrong> {
     // One word of visible ASCII; quotes and backslashes have no place in a URI.
     let allowed = |b: u8| b.is_ascii_graphic() && !b"\"'\\`<>{}#".contains(&b);
     if !uri.starts_with('/') || uri.len() > 1024 || !uri.bytes().all(allowed) {
-        return Err(Wrong::because("the URI must begin with `/`, and have no characters that must be encoded"));
+        return Err(Wrong::because(
+            "the URI must begin with `/`, and have no characters that must be encoded",
+        ));
     }
     Ok(HttpCheck { method, uri: (*uri).into(), version })
 }

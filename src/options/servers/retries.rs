@@ -79,7 +79,9 @@ fn retry_on(text: &str) -> Result<Vec<RetryOn>, Wrong> {
     let words = text.split([',', ' ', '\t', '\n', '\r']).filter(|word| !word.is_empty());
     let mut found = Vec::new();
     for word in words {
-        let wrong = |_| Wrong::because(format!("`{}` is none of these", word.escape_debug().take(60).collect::<String>()));
+        let wrong = |_| {
+            Wrong::because(format!("`{}` is none of these", word.escape_debug().take(60).collect::<String>()))
+        };
         found.push(value::word(word, &RetryOn::WORDS).map_err(wrong)?);
     }
     found.sort_unstable();

@@ -118,7 +118,10 @@ mod tests {
         assert_eq!((SEND_PROXY_PROTOCOL.parse)("proxy"), (SEND_PROXY_PROTOCOL.parse)("proxy-v1"));
         assert_eq!((SEND_PROXY_PROTOCOL.parse)("proxy-v2-ssl-cn"), Ok(ProxyProtocol::V2SslCn));
         for text in ["h3", "h2c", "proxy-v3", "true"] {
-            assert!((SERVER_PROTO.parse)(text).is_err() && (SEND_PROXY_PROTOCOL.parse)(text).is_err(), "{text}");
+            assert!(
+                (SERVER_PROTO.parse)(text).is_err() && (SEND_PROXY_PROTOCOL.parse)(text).is_err(),
+                "{text}"
+            );
         }
         for text in ["a/b/c", "A/b", "a b", "/b"] {
             assert!((SERVER_CA.parse)(text).is_err() && (SERVER_CRT.parse)(text).is_err(), "{text}");

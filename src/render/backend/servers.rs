@@ -38,7 +38,11 @@ pub(super) fn write(text: &mut Text, policy: &Policy, paths: &Paths<'_>) {
     }
     write_retries(text, policy, paths.capabilities);
     if servers.refused {
-        text.lines(if is_http { &["http-request deny deny_status 503"] } else { &["tcp-request content reject"] });
+        text.lines(if is_http {
+            &["http-request deny deny_status 503"]
+        } else {
+            &["tcp-request content reject"]
+        });
     }
     server::write_fixed(text, policy, paths);
 }
@@ -66,9 +70,7 @@ fn write_retries(text: &mut Text, policy: &Policy, capabilities: Capabilities) {
     if let Some(count) = retries.count {
         text.line(format_args!("retries {count}"));
     }
-    let can = |on: &RetryOn| {
-        capabilities.retries_on_refusal() || !matches!(on, RetryOn::Status(401 | 403))
-    };
+    let can = |on: &RetryOn| capabilities.retries_on_refusal() || !matches!(on, RetryOn::Status(401 | 403));
     let on: Vec<&str> = retries.on.iter().filter(|on| can(on)).map(|on| on.as_str()).collect();
     // Layer 7 retries are for HTTP only.
     if !on.is_empty() && policy.mode == Mode::Http {
@@ -100,7 +102,9 @@ fn balance(balance: &Balance, is_http: bool, capabilities: Capabilities) -> (Str
         Balance::Header { name: header, domain_only } if is_http => {
             hash(format!("hdr({}){}", name(header), if *domain_only { " use_domain_only" } else { "" }))
         }
-        Balance::Hash(key) if capabilities.balance_by_expression() && (is_http || key.fetch == Fetch::Source) => {
+        Balance::Hash(key)
+            if capabilities.balance_by_expression() && (is_http || key.fetch == Fetch::Source) =>
+        {
             hash(format!("hash {key}"))
         }
         Balance::Hash(key) => match &key.fetch {

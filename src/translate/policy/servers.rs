@@ -41,7 +41,7 @@ pub(super) fn read(context: &Context<'_>, policy: &mut Policy, notes: &mut Notes
 /// whose users switch them off in the ConfigMap.
 fn check(context: &Context<'_>) -> Option<Check> {
     let http = context.get(&CHECK_HTTP);
-    context.get(&CHECK).unwrap_or(http.is_some()).then(|| Check {
+    context.get(&CHECK).unwrap_or_else(|| http.is_some()).then(|| Check {
         http,
         interval: context.get(&CHECK_INTERVAL),
         timeout: context.get(&TIMEOUT_CHECK),

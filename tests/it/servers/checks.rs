@@ -33,17 +33,17 @@ on_every_branch!(a_pod_that_fails_its_checks_gets_no_traffic, |bed| async move {
     let slow = format!("{check}\nhaproxy.org/timeout-check: 1h");
     let quick = format!("{check}\nhaproxy.org/timeout-check: 200ms");
     bed.put("app.yaml", &app("app", check, &addresses));
-    bed.put("off.yaml", &app("off", &off, &addresses));
+    bed.put("unchecked.yaml", &app("unchecked", &off, &addresses));
     bed.put("none.yaml", &app("none", "", &addresses));
     bed.put("slow.yaml", &app("slow", &slow, &addresses));
     bed.put("quick.yaml", &app("quick", &quick, &addresses));
-    for host in ["app.test", "off.test", "none.test", "slow.test", "quick.test"] {
+    for host in ["app.test", "unchecked.test", "none.test", "slow.test", "quick.test"] {
         until_only(&bed, host, &["one", "two"]).await;
     }
     let worker = bed.worker().await;
     one.health.store(500, Ordering::SeqCst);
     until_only(&bed, "app.test", &["two"]).await;
-    until_only(&bed, "off.test", &["one", "two"]).await;
+    until_only(&bed, "unchecked.test", &["one", "two"]).await;
     until_only(&bed, "none.test", &["one", "two"]).await;
     one.health.store(200, Ordering::SeqCst);
     until_only(&bed, "app.test", &["one", "two"]).await;
@@ -56,7 +56,10 @@ on_every_branch!(a_pod_that_fails_its_checks_gets_no_traffic, |bed| async move {
     let three = Pod::start("three", Kind::default()).await;
     bed.put("quick.yaml", &app("quick", &quick, &[one.address, two.address, three.address]));
     until_only(&bed, "quick.test", &["three", "two"]).await;
-    assert!(three.checks.load(Ordering::SeqCst) > 0, "a pod that came later is checked, too");
+    until("a pod that came later to be checked, too", || async {
+        if three.checks.load(Ordering::SeqCst) > 0 { Ok(()) } else { Err(String::new()) }
+    })
+    .await;
     three.health.store(503, Ordering::SeqCst);
     until_only(&bed, "quick.test", &["two"]).await;
     assert!(!bed.log().contains("mending"), "{}", bed.log_tail());
@@ -87,7 +90,10 @@ on_every_branch!(checks_go_the_way_that_requests_go, |bed| async move {
     let h2c = Pod::start("h2c", Kind { h2: true, ..Kind::default() }).await;
     let check = "haproxy.org/check-http: GET /healthz\nhaproxy.org/check-interval: 100ms\nhaproxy.org/";
     bed.put("tls.yaml", &app("tls", &format!("{check}server-ssl: \"true\""), &[tls.address]));
-    bed.put("proxied.yaml", &app("proxied", &format!("{check}send-proxy-protocol: proxy-v2"), &[proxied.address]));
+    bed.put(
+        "proxied.yaml",
+        &app("proxied", &format!("{check}send-proxy-protocol: proxy-v2"), &[proxied.address]),
+    );
     bed.put("h2c.yaml", &app("h2c", &format!("{check}server-proto: h2"), &[h2c.address]));
     for (name, pod) in [("tls", &tls), ("proxied", &proxied), ("h2c", &h2c)] {
         until(&format!("checks of {name}"), || async {
@@ -117,12 +123,12 @@ on_every_branch!(requests_are_tried_again_as_keys_say, |bed| async move {
     // The pod of a cookie is dead.
     let dead = SocketAddr::from(([127, 0, 0, 1], free_port()));
     let cookie = "haproxy.org/cookie-persistence-no-dynamic: pod\nhaproxy.org/redispatch:";
-    bed.put("on.yaml", &app("on", &format!("{cookie} \"true\""), &[good.address, dead]));
-    bed.put("off.yaml", &app("off", &format!("{cookie} \"false\""), &[good.address, dead]));
-    bed.until_name("on.test", "/", "good").await;
-    bed.until_name("off.test", "/", "good").await;
+    bed.put("other.yaml", &app("other", &format!("{cookie} \"true\""), &[good.address, dead]));
+    bed.put("same.yaml", &app("same", &format!("{cookie} \"false\""), &[good.address, dead]));
+    bed.until_name("other.test", "/", "good").await;
+    bed.until_name("same.test", "/", "good").await;
     let header = format!("Cookie: pod={dead}");
-    assert_eq!(get_with(&bed, "on.test", &header).await.name(), "good");
-    assert_eq!(get_with(&bed, "off.test", &header).await.status, 503);
+    assert_eq!(get_with(&bed, "other.test", &header).await.name(), "good");
+    assert_eq!(get_with(&bed, "same.test", &header).await.status, 503);
     bed.proves(&["retry-on", "retries", "redispatch"]);
 });

@@ -33,8 +33,10 @@ on_every_branch!(a_name_outside_is_resolved_by_haproxy, |bed| async move {
 
     // TLS: the name is said, and the certificate must have it.
     let authority = Authority::new("authority");
-    let right = Pod::start("right", Kind::tls(&authority.sign("x", &["localhost"]), &["http/1.1"], None)).await;
-    let wrong = Pod::start("wrong", Kind::tls(&authority.sign("x", &["other.test"]), &["http/1.1"], None)).await;
+    let right =
+        Pod::start("right", Kind::tls(&authority.sign("x", &["localhost"]), &["http/1.1"], None)).await;
+    let wrong =
+        Pod::start("wrong", Kind::tls(&authority.sign("x", &["other.test"]), &["http/1.1"], None)).await;
     let secret = crate::support::manifests::tls_secret("ca", &authority.certificate, "");
     bed.put("ca.yaml", &secret);
     bed.put("right.yaml", &outside("right", "localhost", right.address.port(), "haproxy.org/server-ca: ca"));

@@ -74,9 +74,7 @@ impl Kind {
             None => config.with_no_client_auth(),
             Some(authority) => {
                 let mut roots = RootCertStore::empty();
-                roots
-                    .add(CertificateDer::from_pem_slice(authority.certificate.as_bytes()).unwrap())
-                    .unwrap();
+                roots.add(CertificateDer::from_pem_slice(authority.certificate.as_bytes()).unwrap()).unwrap();
                 let verifier =
                     WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build().unwrap();
                 config.with_client_cert_verifier(verifier)
@@ -185,7 +183,8 @@ async fn answer(
     if status == 0 {
         std::future::pending::<()>().await;
     }
-    let mut body = format!("{}\n{facts}{:?}\n{} {}\n", shared.name, request.version(), request.method(), request.uri());
+    let mut body =
+        format!("{}\n{facts}{:?}\n{} {}\n", shared.name, request.version(), request.method(), request.uri());
     for (header, value) in request.headers() {
         body.push_str(&format!("{header}: {}\n", value.to_str().unwrap_or("?")));
     }
@@ -208,10 +207,11 @@ async fn read_proxy_header(stream: &mut TcpStream) -> std::io::Result<String> {
     let family = stream.read_u8().await?;
     let mut rest = vec![0; stream.read_u16().await?.into()];
     stream.read_exact(&mut rest).await?;
-    if command & 0xf == 0 {
+    if command == 0x20 {
         return Ok("proxy: v2 LOCAL\n".to_owned());
     }
-    let mut text = format!("proxy: v2 family {family:#x} from {}.{}.{}.{}", rest[0], rest[1], rest[2], rest[3]);
+    let mut text =
+        format!("proxy: v2 family {family:#x} from {}.{}.{}.{}", rest[0], rest[1], rest[2], rest[3]);
     // Type, length, value; inside that of TLS (0x20) there are more behind its flags and verdict.
     let mut values = &rest[12..];
     while let [kind, high, low, after @ ..] = values {

@@ -16,7 +16,8 @@ pub(super) async fn get_with(bed: &Bed, host: &str, header: &str) -> Answer {
 async fn cookie_of(bed: &Bed, host: &str, pod: &str) -> String {
     until(&format!("a cookie for {pod}"), || async {
         let answer = get_with(bed, host, "").await;
-        let cookie = answer.header("set-cookie").and_then(|text| text.strip_prefix("pod=")?.split(';').next());
+        let cookie =
+            answer.header("set-cookie").and_then(|text| text.strip_prefix("pod=")?.split(';').next());
         match cookie {
             Some(value) if answer.name() == pod && !value.is_empty() => Ok(value.to_owned()),
             _ => Err(format!("{answer:?}")),

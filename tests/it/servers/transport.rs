@@ -2,9 +2,9 @@
 
 use super::pods::{Authority, Kind, Pod};
 use super::{app, config_map};
+use crate::support::Branch;
 use crate::support::certificates::{Pair, ecdsa};
 use crate::support::manifests::{endpoints, tls_secret};
-use crate::support::Branch;
 
 /// A Secret with `ca.crt` only.
 fn authority_secret(name: &str, authority: &Authority) -> String {
@@ -14,21 +14,28 @@ fn authority_secret(name: &str, authority: &Authority) -> String {
 }
 
 on_every_branch!(tls_to_pods_is_verified_and_mutual_as_keys_say, |bed| async move {
-    let (trusted, other, clients) = (Authority::new("trusted"), Authority::new("other"), Authority::new("clients"));
+    let (trusted, other, clients) =
+        (Authority::new("trusted"), Authority::new("other"), Authority::new("clients"));
     let alpn = &["h2", "http/1.1"][..];
     let plain = Pod::start("plain", Kind::tls(&ecdsa("self", &["pod"]), alpn, None)).await;
     let good = Pod::start("good", Kind::tls(&trusted.sign("pod", &["pod"]), alpn, None)).await;
     let bad = Pod::start("bad", Kind::tls(&other.sign("pod", &["pod"]), alpn, None)).await;
     let mutual = Pod::start("mutual", Kind::tls(&trusted.sign("pod", &["pod"]), alpn, Some(&clients))).await;
     let client = clients.sign("ingress", &[]);
-    bed.put("secrets.yaml", &(authority_secret("ca", &trusted) + &tls_secret("client", &client.certificate, &client.key)));
+    bed.put(
+        "secrets.yaml",
+        &(authority_secret("ca", &trusted) + &tls_secret("client", &client.certificate, &client.key)),
+    );
     bed.put("plain.yaml", &app("plain", "haproxy.org/server-ssl: \"true\"", &[plain.address]));
     bed.put("good.yaml", &app("good", "haproxy.org/server-ca: default/ca", &[good.address]));
     bed.put("bad.yaml", &app("bad", "haproxy.org/server-ca: ca", &[bad.address]));
     let both = "haproxy.org/server-ca: ca\nhaproxy.org/server-crt: client";
     bed.put("mutual.yaml", &app("mutual", both, &[mutual.address]));
     bed.put("alone.yaml", &app("alone", "haproxy.org/server-ca: ca", &[mutual.address]));
-    bed.put("h1.yaml", &app("h1", "haproxy.org/server-ssl: \"true\"\nhaproxy.org/server-proto: h1", &[plain.address]));
+    bed.put(
+        "h1.yaml",
+        &app("h1", "haproxy.org/server-ssl: \"true\"\nhaproxy.org/server-proto: h1", &[plain.address]),
+    );
 
     let answer = bed.until_name("plain.test", "/", "plain").await;
     let version = if bed.branch == Branch(2, 2) { "HTTP/1.1" } else { "HTTP/2.0" };
@@ -40,8 +47,11 @@ on_every_branch!(tls_to_pods_is_verified_and_mutual_as_keys_say, |bed| async mov
     assert!(answer.body.contains("client: ingress"), "{}", answer.body);
     // The wrong authority, and no certificate where one is demanded.
     bed.until_status("bad.test", "/", 503).await;
-    let refused = bed.get("alone.test", "/").await.status;
-    assert!([502, 503].contains(&refused), "{refused}");
+    // 2.2 closes the connection without an answer when the pod does so in the middle of a handshake of TLS 1.3.
+    match crate::support::client::get(bed.http(), "alone.test", "/").await {
+        Ok(answer) => assert!([502, 503].contains(&answer.status), "{answer:?}"),
+        Err(error) => assert!(bed.branch == Branch(2, 2), "{error}"),
+    }
 
     // All pods go and come back: the files are in HAProxy's memory although no server names them.
     bed.until_settled().await;
@@ -64,7 +74,10 @@ on_every_branch!(tls_to_pods_is_verified_and_mutual_as_keys_say, |bed| async mov
     bed.put("late-secret.yaml", &authority_secret("late-ca", &trusted));
     bed.until_name("late.test", "/", "good").await;
     let foreign = authority_secret("foreign", &trusted).replace("namespace: default", "namespace: other");
-    bed.put("foreign.yaml", &(foreign + &app("foreign", "haproxy.org/server-ca: other/foreign", &[good.address])));
+    bed.put(
+        "foreign.yaml",
+        &(foreign + &app("foreign", "haproxy.org/server-ca: other/foreign", &[good.address])),
+    );
     bed.until_logged(&["value-invalid", "other/foreign", "another namespace"]).await;
     bed.until_status("foreign.test", "/", 503).await;
     // A renewed authority counts.
@@ -124,23 +137,27 @@ on_every_branch!(http2_to_pods_by_key_and_by_app_protocol, |bed| async move {
     bed.proves(&["server-proto"]);
 });
 
-on_every_branch!(what_the_configmap_says_of_pods_counts_for_all, ["--configmap=default/settings"], |bed| async move {
-    let tls = Pod::start("tls", Kind::tls(&ecdsa("self", &["pod"]), &["http/1.1"], None)).await;
-    let plain = Pod::start("plain", Kind::default()).await;
-    bed.put("a.yaml", &app("a", "", &[tls.address]));
-    bed.put("b.yaml", &app("b", "haproxy.org/server-ssl: \"false\"", &[plain.address]));
-    bed.until_name("b.test", "/", "plain").await;
-    bed.put("settings.yaml", &config_map("server-ssl: \"true\""));
-    bed.until_name("a.test", "/", "tls").await;
-    assert_eq!(bed.get("b.test", "/").await.name(), "plain");
-    // A new Service has it, too.
-    bed.put("c.yaml", &app("c", "", &[tls.address]));
-    bed.until_name("c.test", "/", "tls").await;
-    bed.remove("settings.yaml");
-    bed.put("c.yaml", &app("c", "", &[plain.address]));
-    bed.until_name("c.test", "/", "plain").await;
-    bed.proves(&["server-ssl"]);
-});
+on_every_branch!(
+    what_the_configmap_says_of_pods_counts_for_all,
+    ["--configmap=default/settings"],
+    |bed| async move {
+        let tls = Pod::start("tls", Kind::tls(&ecdsa("self", &["pod"]), &["http/1.1"], None)).await;
+        let plain = Pod::start("plain", Kind::default()).await;
+        bed.put("a.yaml", &app("a", "", &[tls.address]));
+        bed.put("b.yaml", &app("b", "haproxy.org/server-ssl: \"false\"", &[plain.address]));
+        bed.until_name("b.test", "/", "plain").await;
+        bed.put("settings.yaml", &config_map("server-ssl: \"true\""));
+        bed.until_name("a.test", "/", "tls").await;
+        assert_eq!(bed.get("b.test", "/").await.name(), "plain");
+        // A new Service has it, too.
+        bed.put("c.yaml", &app("c", "", &[tls.address]));
+        bed.until_name("c.test", "/", "tls").await;
+        bed.remove("settings.yaml");
+        bed.put("c.yaml", &app("c", "", &[plain.address]));
+        bed.until_name("c.test", "/", "plain").await;
+        bed.proves(&["server-ssl"]);
+    }
+);
 
 on_every_branch!(the_proxy_protocol_in_five_forms, |bed| async move {
     let pod = Pod::start("pod", Kind { proxy: true, ..Kind::default() }).await;
@@ -152,11 +169,20 @@ on_every_branch!(the_proxy_protocol_in_five_forms, |bed| async move {
     for form in forms {
         let host = format!("{form}.test");
         let answer = bed.until_name(&host, "/", "pod").await;
-        let expected = if form.starts_with("proxy-v2") { "proxy: v2 family 0x11 from 127.0.0.1" } else { "proxy: v1 PROXY TCP4 127.0.0.1 " };
+        let expected = if form.starts_with("proxy-v2") {
+            "proxy: v2 family 0x11 from 127.0.0.1"
+        } else {
+            "proxy: v1 PROXY TCP4 127.0.0.1 "
+        };
         assert!(answer.body.contains(expected), "{form}: {}", answer.body);
         let secure = bed.until_tls_name(&host, "/", "pod").await;
         // Flag 1: over TLS; 0x21: its version.
-        assert_eq!(secure.body.contains(" ssl 0x1 0x21=TLSv1.3"), form.contains("ssl"), "{form}: {}", secure.body);
+        assert_eq!(
+            secure.body.contains(" ssl 0x1 0x21=TLSv1.3"),
+            form.contains("ssl"),
+            "{form}: {}",
+            secure.body
+        );
     }
     // Servers come and go live.
     let worker = bed.worker().await;

@@ -17,7 +17,7 @@ pub(super) fn authorities(secret: &Secret) -> Result<Bytes, String> {
         let certificate = certificate.map_err(|_| format!("`{key}` is not valid PEM"))?;
         let invalid = || format!("certificate {} in `{key}` is not a valid X.509 certificate", i + 1);
         match x509_parser::parse_x509_certificate(&certificate) {
-            Ok((rest, _)) if rest.is_empty() => {}
+            Ok(([], _)) => {}
             _ => return Err(invalid()),
         }
         encode("CERTIFICATE", &certificate, &mut pem);

@@ -36,12 +36,14 @@ impl From<Scope> for Rank {
 /// Reads the keys.
 pub(super) fn read(context: &Context<'_>, servers: &mut ServerPolicy, notes: &mut Notes) {
     let port = context.port().and_then(|port| app_protocol(port.app_protocol.as_deref()?));
-    let protocol = context.layers.find(&SERVER_PROTO).map(|(protocol, scope, _)| (Rank::from(scope), protocol));
+    let protocol =
+        context.layers.find(&SERVER_PROTO).map(|(protocol, scope, _)| (Rank::from(scope), protocol));
     let protocols = [protocol, port.map(|(_, protocol)| (Rank::Port, protocol))];
     servers.protocol = closest(protocols.into_iter().flatten()).unwrap_or_default();
     servers.proxy_protocol = context.get(&SEND_PROXY_PROTOCOL);
 
-    let named = |key: &Key<ObjectRef>| context.layers.find(key).map(|(_, scope, _)| (Rank::from(scope), true));
+    let named =
+        |key: &Key<ObjectRef>| context.layers.find(key).map(|(_, scope, _)| (Rank::from(scope), true));
     let flag = context.layers.find(&SERVER_SSL).map(|(on, scope, _)| (Rank::from(scope), on));
     // Of equal rank the first counts: who names an authority wants TLS.
     let said = [named(&SERVER_CA), named(&SERVER_CRT), flag, port.map(|(tls, _)| (Rank::Port, tls))];
@@ -51,7 +53,9 @@ pub(super) fn read(context: &Context<'_>, servers: &mut ServerPolicy, notes: &mu
     let mut tls = ServerTls::default();
     if let Some(said) = context.said(&SERVER_CA) {
         let consequence = "requests are answered with 503";
-        match asset(context, &said, consequence, notes, |secret| Ok((AssetKind::Authority, authorities(secret)?))) {
+        match asset(context, &said, consequence, notes, |secret| {
+            Ok((AssetKind::Authority, authorities(secret)?))
+        }) {
             Some(authority) => tls.authority = Some(authority),
             // Without it requests would go to whoever answers.
             None => servers.refused = true,
