@@ -142,19 +142,19 @@ on_every_branch!(the_least_busy_pod_is_taken, |bed| async move {
 });
 
 /// Requests that wait in the queue of a backend whose name begins so.
-fn queued(bed: &Bed, backend: &str) -> usize {
-    let stat = bed.master("@1 show stat").unwrap();
+fn queued(bed: &Bed, backend: &str) -> Result<usize, String> {
+    let stat = bed.master("@1 show stat")?;
     let spares = stat.lines().filter(|line| line.starts_with(backend) || line.starts_with("spare-"));
-    spares
+    Ok(spares
         .map(|line| line.split(',').collect::<Vec<_>>())
         .filter(|row| row.get(1) == Some(&"BACKEND"))
         .filter_map(|row| row[2].parse::<usize>().ok())
-        .sum()
+        .sum())
 }
 
 async fn until_queued(bed: &Bed, backend: &str, count: usize) {
     until(&format!("{count} in the queue"), || async {
-        let found = queued(bed, backend);
+        let found = queued(bed, backend)?;
         if found == count { Ok(()) } else { Err(format!("{found}")) }
     })
     .await;
