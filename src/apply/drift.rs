@@ -64,11 +64,12 @@ pub(super) fn servers_as_observed(
 ) -> BTreeMap<Arc<str>, Arc<str>> {
     observed
         .iter()
+        .filter(|(name, _)| !expected.has_fixed(name))
         .map(|(name, server)| {
             let text = match expected.servers.get(name) {
                 Some(text) if agrees(text, server) => text.clone(),
-                _ if capabilities.dynamic_servers() => "unknown".into(),
-                _ => slot_text(server).into(),
+                Some(text) if !capabilities.dynamic_servers() => slot_text(text, server).into(),
+                _ => "unknown".into(),
             };
             (name.clone(), text)
         })
@@ -95,12 +96,12 @@ fn agrees(text: &str, server: &ServerRunning) -> bool {
         && disabled == server.maintenance
 }
 
-fn slot_text(server: &ServerRunning) -> String {
+/// The text of a slot as observed; what cannot be observed is as expected.
+fn slot_text(expected: &str, server: &ServerRunning) -> String {
+    let Some(slot) = Slot::parse(expected) else { return Slot::FREE.to_owned() };
     match server.address {
-        Some(address) if !server.maintenance => {
-            format!("{} weight {}", SocketAddr::new(address, server.port), server.weight)
-        }
-        _ => Slot::FREE.to_owned(),
+        Some(address) if !server.maintenance => slot.at(SocketAddr::new(address, server.port), server.weight),
+        _ => slot.freed(),
     }
 }
 

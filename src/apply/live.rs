@@ -220,6 +220,9 @@ impl Driver {
 
     async fn mend(&mut self, observed: &Texts, units: &Units) {
         let plan = diff(observed, &self.running, units, self.capabilities);
+        if let Some(reason) = plan.reload.first() {
+            self.doubt.get_or_insert_with(|| format!("HAProxy does not run what it was told: {reason}"));
+        }
         if plan.steps.is_empty() {
             return;
         }

@@ -50,6 +50,13 @@ impl Worker {
             }
             Command::SetMode { backend, server, mode } => self.set_mode(backend, server, *mode).await,
             Command::SetWeight { backend, server, weight } => self.set_weight(backend, server, *weight).await,
+            Command::SetMaximum { backend, server, maximum } => {
+                self.set_maximum(backend, server, *maximum).await
+            }
+            Command::MakeCookies { backend } => {
+                let request = Request::worker("enable dynamic-cookie backend").word(backend.as_str())?;
+                self.say(request, &Good::Empty).await
+            }
             Command::SetAddress { backend, server, address, port } => {
                 let request = servers::name(Request::worker("set server"), backend, server)?
                     .word("addr")?

@@ -38,6 +38,8 @@ pub enum Need {
     ClientChecks,
     /// A host whose TLS is passed through.
     Passthrough,
+    /// Name servers, for Services of type ExternalName.
+    Resolvers,
 }
 
 /// Users of basic authentication.

@@ -118,6 +118,30 @@ impl Capabilities {
     pub fn chooses_metrics(self) -> bool {
         self.since(3, 0)
     }
+    /// `balance hash <expression>` (2.6).
+    pub fn balance_by_expression(self) -> bool {
+        self.since(2, 6)
+    }
+
+    /// WebSockets go to a server over HTTP/1.1 although ALPN offers HTTP/2 for other requests (2.5, keyword `ws`).
+    pub fn websockets_beside_http2(self) -> bool {
+        self.since(2, 5)
+    }
+
+    /// `retry-on 401` and `403` (not in 2.2).
+    pub fn retries_on_refusal(self) -> bool {
+        self.since(2, 6)
+    }
+
+    /// `add server` takes `cookie` (3.0).
+    pub fn dynamic_server_cookies(self) -> bool {
+        self.since(3, 0)
+    }
+
+    /// The Host header is the server name of TLS to servers unless `no-sni-auto` (3.3).
+    pub fn automatic_server_name(self) -> bool {
+        self.since(3, 3)
+    }
 }
 
 #[cfg(test)]

@@ -11,11 +11,12 @@ pub static SERVERS_INCREMENT: Key<u16> = Key {
         name: "servers-increment",
         aliases: &["server-slots", "scale-server-slots"],
         chapter: Chapter::Servers,
-        scopes: &[Scope::ConfigMap],
+        scopes: &[Scope::Service, Scope::Ingress, Scope::ConfigMap],
         allowed: "a number from 1 to 1000",
         default: "`10`",
         docs: "Servers of a backend come in multiples of this number; the spare ones take new endpoints without a reload. \
-               Only used with HAProxy before 2.6: since then servers are added while HAProxy runs, and no spare is needed.",
+               Only used with HAProxy before 2.6: since then servers are added while HAProxy runs, and no spare is needed. A \
+               Service or an Ingress may say another number for its own backends; haproxytech's default is 42.",
         example: "20",
         effect: Effect::Reload,
     },

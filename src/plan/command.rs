@@ -56,6 +56,20 @@ pub enum Command {
         /// 0 ..= 256.
         weight: u16,
     },
+    /// `set maxconn server`; 0 for no limit.
+    SetMaximum {
+        /// Backend.
+        backend: BackendName,
+        /// Server name.
+        server: Arc<str>,
+        /// Most requests at a time.
+        maximum: u32,
+    },
+    /// `enable dynamic-cookie backend`: servers that were added get their cookies.
+    MakeCookies {
+        /// Backend.
+        backend: BackendName,
+    },
     /// `set server … addr … port`, for slots.
     SetAddress {
         /// Backend.

@@ -13,7 +13,7 @@ pub fn plan(running: &Texts, wanted: &Texts, touched: &Units, capabilities: Capa
     if units.is_empty() || !capabilities.dynamic_servers() {
         return differences(running, wanted.clone(), &units, capabilities);
     }
-    let (placed, units) = spares::place(running, wanted, units);
+    let (placed, units) = spares::place(running, wanted, units, capabilities);
     differences(running, placed, &units, capabilities)
 }
 
@@ -124,7 +124,7 @@ impl Differ<'_> {
             return self.wait(unit, Some(ReloadReason::header(name, running, wanted)));
         }
         let commands = if self.capabilities.dynamic_servers() {
-            Some(servers::dynamic(name, running, wanted))
+            servers::dynamic(name, running, wanted, self.capabilities)
         } else {
             servers::slots(name, running, wanted)
         };

@@ -8,9 +8,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::servers::can_add;
 use super::{BackendText, Texts, Unit};
 use crate::cluster::Map;
-use crate::model::BackendName;
+use crate::model::{BackendName, Capabilities};
 
 /// Begins the comment of a spare that stands in.
 const STANDS_FOR: &str = "  # stands for ";
@@ -52,7 +53,12 @@ fn shape(header: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Where the units of `wanted` can run before a reload, and which units that makes of them.
-pub(super) fn place(running: &Texts, wanted: &Texts, mut units: BTreeSet<Unit>) -> (Texts, BTreeSet<Unit>) {
+pub(super) fn place(
+    running: &Texts,
+    wanted: &Texts,
+    mut units: BTreeSet<Unit>,
+    capabilities: Capabilities,
+) -> (Texts, BTreeSet<Unit>) {
     let mut spares = Spares::of(running);
     let mut placed = wanted.clone();
     // Whom a spare stands for already. When nobody wants that one any more, it stays as it is: a request that is still tried
@@ -74,7 +80,7 @@ pub(super) fn place(running: &Texts, wanted: &Texts, mut units: BTreeSet<Unit>) 
         })
         .collect();
     for name in new {
-        let Some(spare) = spares.take(running, wanted, &name) else { continue };
+        let Some(spare) = spares.take(running, wanted, &name, capabilities) else { continue };
         stand_in(running, wanted, &mut placed, &name, &spare);
         units.remove(&Unit::Backend(name));
         units.insert(Unit::Backend(spare));
@@ -109,8 +115,14 @@ impl Spares {
     }
 
     /// The first free spare of the shape of a wanted backend is no longer free.
-    fn take(&mut self, running: &Texts, wanted: &Texts, name: &BackendName) -> Option<BackendName> {
-        let text = wanted.backends.get(name)?;
+    fn take(
+        &mut self,
+        running: &Texts,
+        wanted: &Texts,
+        name: &BackendName,
+        capabilities: Capabilities,
+    ) -> Option<BackendName> {
+        let text = wanted.backends.get(name).filter(|text| can_add(text, capabilities))?;
         let is_free = |spare: &BackendName| {
             running.backends.get(spare).is_some_and(|running| running.stands_for().is_none())
         };

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "tests panic")]
 
 mod files;
+mod servers;
 mod simulation;
 mod spares;
 
@@ -37,6 +38,8 @@ fn commands(plan: &Plan) -> Vec<String> {
         Command::RemoveServer { server, .. } => format!("remove server {server}"),
         Command::SetMode { server, mode, .. } => format!("mode {server} {mode:?}"),
         Command::SetWeight { server, weight, .. } => format!("weight {server} {weight}"),
+        Command::SetMaximum { server, maximum, .. } => format!("maximum {server} {maximum}"),
+        Command::MakeCookies { .. } => "cookies".to_owned(),
         Command::SetAddress { server, address, port, .. } => format!("address {server} {address} {port}"),
         Command::AddMapEntry { key, value, .. } => format!("add {key} {value}"),
         Command::SetMapEntry { key, value, .. } => format!("set {key} {value}"),

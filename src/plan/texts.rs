@@ -68,6 +68,15 @@ pub struct BackendText {
     pub assets: Vec<Asset>,
 }
 
+impl BackendText {
+    /// Whether the header itself has this server, made of a template of one: it is no unit, and commands leave it alone.
+    pub fn has_fixed(&self, server: &str) -> bool {
+        let Some(template) = server.strip_suffix('1') else { return false };
+        let mut templates = self.header.lines().filter_map(|line| line.strip_prefix("  server-template "));
+        templates.any(|line| line.split(' ').next() == Some(template))
+    }
+}
+
 impl PartialEq for BackendText {
     fn eq(&self, other: &Self) -> bool {
         self.header == other.header && self.servers == other.servers

@@ -21,17 +21,15 @@ pub(super) fn render(
     slots: u16,
 ) -> BackendText {
     let mut text = header(&backend.name, &backend.origin.to_string(), &backend.policy, paths);
-    let servers = if paths.capabilities.dynamic_servers() {
-        backend
-            .servers
-            .values()
-            .map(|server| {
-                let line = server::line(server, &backend.policy.servers);
-                (server::name(server.key), auth::server(line, &backend.policy))
-            })
-            .collect()
+    let keywords = server::Keywords::new(&backend.policy, paths);
+    let servers = if backend.policy.servers.external.is_some() {
+        server::Servers::new()
+    } else if paths.capabilities.dynamic_servers() {
+        let line = |server| server::line(server, &keywords);
+        backend.servers.values().map(|server| (server::name(server.key), line(server))).collect()
     } else {
-        let places = server_slots::assign(backend, running, slots);
+        let slots = backend.policy.servers.slots.unwrap_or(slots);
+        let places = server_slots::assign(backend, &keywords, running, slots);
         // The number of slots is part of the header: another number needs a reload.
         text.line(format_args!("# {} slots", places.len()));
         places

@@ -5,7 +5,7 @@
 use super::backend::auth;
 use super::frontend::Frontends;
 use super::text::Text;
-use super::{Paths, defaults, endpoints, escape, fixed, logs, needs};
+use super::{Paths, defaults, endpoints, escape, fixed, logs, needs, server};
 use crate::model::global::tls::TlsListener;
 use crate::model::{Capabilities, Global, Need};
 
@@ -50,6 +50,20 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
     defaults::write(&mut text, global, paths);
 
     endpoints::write_users(&mut text, &global.stats);
+    if global.needs.contains(&Need::Resolvers) {
+        text.section(format_args!("resolvers {}", server::RESOLVERS));
+        text.lines(&[
+            // Fatal when the file is missing, fine when it is empty (2.2 to 3.4); every pod has it.
+            "parse-resolv-conf",
+            "accepted_payload_size 8192",
+            "hold valid 10s",
+            // Name servers that are down are no reason to forget an address.
+            "hold other 1h",
+            "hold refused 1h",
+            "hold timeout 1h",
+        ]);
+    }
+
     let from = from(capabilities);
     needs::write(&mut text, global, paths, &from);
     Frontends { global, paths, from: &from }.write(&mut text);

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::server::{Servers, socket};
-use crate::model::{Backend, Server, ServerState};
+use super::server::{Keywords, Servers, free_slot, slot, socket};
+use crate::model::{Backend, Server};
 use crate::plan::{BackendText, Slot};
 
 /// So many stay free when slots are laid out.
@@ -12,7 +12,12 @@ const SPARE: usize = 2;
 
 /// Gives every server a slot. What runs keeps its place; new servers take places that are free now, only then those that
 /// become free with this change. More slots (a reload), in multiples of `increment`, only when they do not suffice.
-pub(super) fn assign(backend: &Backend, running: Option<&BackendText>, increment: u16) -> Servers {
+pub(super) fn assign(
+    backend: &Backend,
+    words: &Keywords,
+    running: Option<&BackendText>,
+    increment: u16,
+) -> Servers {
     let mut waiting: BTreeMap<String, &Server> =
         backend.servers.values().map(|s| (socket(s.key), s)).collect();
     let running: BTreeMap<usize, Slot> = running
@@ -28,29 +33,22 @@ pub(super) fn assign(backend: &Backend, running: Option<&BackendText>, increment
 
     let mut places: BTreeMap<usize, Arc<str>> = BTreeMap::new();
     let mut leaving = BTreeSet::new();
-    for (place, slot) in running.iter().filter(|(place, _)| **place <= count) {
-        match slot.socket().and_then(|socket| waiting.remove(&socket)) {
-            Some(server) => _ = places.insert(*place, line(server)),
-            None if slot.is_free() => {}
+    for (place, old) in running.iter().filter(|(place, _)| **place <= count) {
+        match old.socket().and_then(|socket| waiting.remove(&socket)) {
+            Some(server) => _ = places.insert(*place, slot(server, words)),
+            None if old.is_free() => {}
             None => _ = leaving.insert(*place),
         }
     }
     let free = (1..=count).filter(|place| !places.contains_key(place) && !leaving.contains(place));
     let free: Vec<usize> = free.chain(leaving.iter().copied()).collect();
-    places.extend(free.iter().copied().zip(waiting.values().map(|server| line(server))));
+    places.extend(free.iter().copied().zip(waiting.values().map(|server| slot(server, words))));
 
-    let unused: Arc<str> = Slot::FREE.into();
+    let unused = free_slot(words);
     let text = |place| places.get(&place).unwrap_or(&unused).clone();
     (1..=count).map(|place| (format!("s{place}").into(), text(place))).collect()
 }
 
 fn number(name: &str) -> Option<usize> {
     name.strip_prefix('s')?.parse().ok()
-}
-
-fn line(server: &Server) -> Arc<str> {
-    match server.state {
-        ServerState::Active => socket(server.key).into(),
-        ServerState::Draining => format!("{} weight 0", socket(server.key)).into(),
-    }
 }

@@ -14,6 +14,7 @@ pub(crate) mod models;
 mod requests;
 mod rewriting;
 mod runtime;
+mod servers;
 
 use std::net::Ipv6Addr;
 use std::sync::Arc;

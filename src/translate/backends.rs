@@ -1,9 +1,10 @@
 //! Backend references, and the backend unit.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::facts::entry_problem;
-use super::servers::servers_of;
+use super::servers::{Servers, servers_of};
 use crate::cluster::{IngressBackend, Kind, ObjectName, Origin, PortRef, Service, ServicePort, Snapshot};
 use crate::model::{Backend, BackendName, Policy};
 use crate::options::{Layer, Scope};
@@ -37,7 +38,7 @@ pub(super) fn resolve<'a>(
     namespace: &str,
     origin: &Origin,
     snapshot: &'a Snapshot,
-) -> Result<(&'a Service, &'a ServicePort), Problem> {
+) -> Result<(&'a Service, Cow<'a, ServicePort>), Problem> {
     let problem = |code, message: String, hint: &str| Problem {
         origin: origin.clone(),
         code,
@@ -76,7 +77,7 @@ pub(super) fn resolve_service<'a>(
     name: &ObjectName,
     port: Option<&PortRef>,
     snapshot: &'a Snapshot,
-) -> Result<(&'a Service, &'a ServicePort), (Code, String, String)> {
+) -> Result<(&'a Service, Cow<'a, ServicePort>), (Code, String, String)> {
     let Some(service) = snapshot.services.get(name) else {
         return Err((
             Code::ServiceNotFound,
@@ -84,21 +85,18 @@ pub(super) fn resolve_service<'a>(
             "create the Service, or name one that exists in the same namespace".to_owned(),
         ));
     };
-    if let Some(external) = &service.external_name {
-        return Err((
-            Code::BackendNotSupported,
-            format!("Service `{name}` is of type ExternalName (`{external}`), which is not supported yet"),
-            "use a Service with endpoints".to_owned(),
-        ));
-    }
     let found = match port {
         None => service.ports.first(),
         Some(PortRef::Number(number)) => service.ports.iter().find(|p| p.port == *number),
         Some(PortRef::Name(name)) => service.ports.iter().find(|p| p.name.as_ref() == Some(name)),
     };
-    match found {
-        Some(found) => Ok((service, found)),
-        None => Err((
+    match (found, port) {
+        (Some(found), _) => Ok((service, Cow::Borrowed(found))),
+        // What has no endpoints needs no ports in its specification either.
+        (None, Some(PortRef::Number(number))) if service.external_name.is_some() => {
+            Ok((service, Cow::Owned(ServicePort { name: None, port: *number, app_protocol: None })))
+        }
+        (None, port) => Err((
             Code::ServicePortNotFound,
             match port {
                 None => format!("Service `{name}` has no TCP port"),
@@ -131,8 +129,12 @@ pub(super) fn compute(
     loopback: bool,
 ) -> (Option<Backend>, Vec<Problem>) {
     let Some(service) = snapshot.services.get(&target.service) else { return (None, Vec::new()) };
-    let Some(port) = service.ports.iter().find(|p| p.port == target.port) else { return (None, Vec::new()) };
-    let found = servers_of(service, port, snapshot.slices_of(&target.service), loopback);
+    let found = match service.ports.iter().find(|p| p.port == target.port) {
+        // Its server stands in the policy.
+        _ if service.external_name.is_some() => Servers::default(),
+        Some(port) => servers_of(service, port, snapshot.slices_of(&target.service), loopback),
+        None => return (None, Vec::new()),
+    };
     let origin = Origin::object(Kind::Service, target.service.clone());
     let (_, findings) = Layer::of_annotations(Scope::Service, &service.annotations);
     let refused = (found.refused.iter()).map(|(address, reason)| Problem {

@@ -1,5 +1,6 @@
 //! The route unit: who wins a key, and where its requests go.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Settings;
@@ -52,7 +53,7 @@ impl Inputs<'_> {
         ingress: Option<(&ObjectName, &Layer)>,
         key: Option<&RouteKey>,
         origin: &Origin,
-        (service, port): (&Service, &ServicePort),
+        (service, port): (&Service, Cow<'_, ServicePort>),
         notes: &mut Notes,
     ) -> Target {
         let (service_layer, _) = Layer::of_annotations(Scope::Service, &service.annotations);
@@ -75,7 +76,7 @@ impl Inputs<'_> {
             self.plain.clone()
         } else {
             let ingress = ingress.map(|(name, _)| name);
-            let path = Path { ingress, key, origin, service, port, clients, passthrough };
+            let path = Path { ingress, key, origin, service, port: &port, clients, passthrough };
             policy_of(&self.context(layers, Some(path)), notes)
         };
         let is_plain = is_plain || policy == *self.plain;

@@ -9,6 +9,7 @@ mod incremental;
 mod reference;
 mod rewriting;
 mod routing;
+mod servers;
 mod tls;
 
 pub(super) use build::{EC, EC2, Pair, RSA, secret_with};

@@ -35,7 +35,7 @@ fn allowed(module: &str) -> Option<&'static [&'static str]> {
     Some(match module {
         "cluster" => &[],
         "problem" => &["cluster"],
-        "options" => &["cluster", "problem"],
+        "options" => &["cluster", "problem", "model"],
         "model" => &["cluster"],
         "translate" => &["cluster", "options", "model", "problem"],
         "render" => &["model", "plan", "cluster"],

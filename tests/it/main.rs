@@ -31,6 +31,7 @@ mod load;
 mod problems;
 mod rewriting;
 mod routes;
+mod servers;
 mod services;
 mod tls;
 mod tls_keys;

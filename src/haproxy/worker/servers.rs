@@ -47,21 +47,25 @@ impl Worker {
         {
             // A pod that came back before its last request was done. It is in maintenance like a new one, and the
             // command that makes it ready follows.
-            let ((old, _), (new, weight)) = (split_weight(&old), split_weight(line));
+            let ((old, _, old_maximum), (new, weight, maximum)) = (split(&old), split(line));
             if old != new {
                 return Err(CommandError::Busy { backend: backend.clone(), server: server.to_string() });
             }
             self.set_weight(backend, server, weight).await?;
+            if old_maximum != maximum {
+                self.set_maximum(backend, server, maximum).await?;
+            }
             self.dying.remove(&key);
             return Ok(());
         }
         let mut request = name(Request::worker("add server"), backend, server)?;
-        for word in line.split_ascii_whitespace() {
+        let words = words(line);
+        for word in &words {
             request = request.word(word)?;
         }
         self.say(request, &Good::Last("New server registered.".to_owned())).await?;
         // The check of a dynamic server does not run by itself (2.6 to 3.4).
-        if line.split_ascii_whitespace().any(|word| word == "check") {
+        if words.iter().any(|word| word == "check") {
             self.say(name(Request::worker("enable health"), backend, server)?, &Good::Empty).await?;
         }
         Ok(())
@@ -105,6 +109,17 @@ impl Worker {
         self.say(request, &Good::Empty).await
     }
 
+    pub(super) async fn set_maximum(
+        &self,
+        backend: &BackendName,
+        server: &str,
+        maximum: u32,
+    ) -> Result<(), CommandError> {
+        let request =
+            name(Request::worker("set maxconn server"), backend, server)?.word(&maximum.to_string())?;
+        self.say(request, &Good::Empty).await
+    }
+
     /// One try to delete a dying server; true when it is gone.
     async fn delete(&mut self, backend: &BackendName, server: &Arc<str>) -> Result<bool, CommandError> {
         let request = name(Request::worker("del server"), backend, server)?;
@@ -126,17 +141,45 @@ pub(super) fn name(request: Request, backend: &BackendName, server: &str) -> Res
     request.word(&format!("{backend}/{server}"))
 }
 
-/// The words of a server line without its weight, and the weight (1 when not written): the weight can be set at any time, the
-/// rest not.
-fn split_weight(line: &str) -> (Vec<&str>, u16) {
-    let mut rest = Vec::new();
-    let mut weight = 1;
-    let mut words = line.split_ascii_whitespace();
+/// The words of a server line, its weight (1 when not written) and its maximum of connections (0, none, when not written): these
+/// can be set at any time, the rest not. A backslash protects a space, as in files.
+fn split(line: &str) -> (Vec<String>, u16, u32) {
+    let (mut rest, mut weight, mut maximum) = (Vec::new(), 1, 0);
+    let mut words = words(line).into_iter();
     while let Some(word) = words.next() {
-        match (word, word == "weight") {
-            (_, true) => weight = words.next().and_then(|value| value.parse().ok()).unwrap_or(1),
-            (word, false) => rest.push(word),
+        match word.as_str() {
+            "weight" => weight = words.next().and_then(|value| value.parse().ok()).unwrap_or(1),
+            "maxconn" => maximum = words.next().and_then(|value| value.parse().ok()).unwrap_or(0),
+            _ => rest.push(word),
         }
     }
-    (rest, weight)
+    (rest, weight, maximum)
+}
+
+/// The words of a line as they stand in a file: a backslash protects what follows it.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut characters = line.chars();
+    while let Some(c) = characters.next() {
+        match (c, words.last_mut()) {
+            (' ' | '\t', _) => words.push(String::new()),
+            ('\\', Some(word)) => word.extend(characters.next()),
+            (c, Some(word)) => word.push(c),
+            (_, None) => {}
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod word_tests {
+    use super::{split, words};
+
+    #[test]
+    fn words_of_a_line() {
+        assert_eq!(words(r"1.2.3.4:1  ca-file /a\ b\\c check"), ["1.2.3.4:1", "ca-file", r"/a b\c", "check"]);
+        let (rest, weight, maximum) = split("1.2.3.4:1 id 5 maxconn 7 weight 0");
+        assert_eq!((rest.join(" ").as_str(), weight, maximum), ("1.2.3.4:1 id 5", 0, 7));
+    }
 }

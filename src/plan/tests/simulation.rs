@@ -97,6 +97,21 @@ impl Simulated {
                 }
                 *text = words.join(" ").into();
             }
+            Command::SetMaximum { backend, server, maximum } => {
+                let text = self.server(&backend, &server);
+                let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+                if let Some(at) = words.iter().position(|word| word == "maxconn") {
+                    words.drain(at..at + 2);
+                }
+                if maximum != 0 {
+                    let at = words.iter().position(|word| word == "weight" || word == "disabled");
+                    words.insert(at.unwrap_or(words.len()), format!("maxconn {maximum}"));
+                }
+                *text = words.join(" ").into();
+            }
+            Command::MakeCookies { backend } => {
+                assert!(self.backends[&backend].header.contains("dynamic-cookie-key"), "{command:?}");
+            }
             Command::SetAddress { backend, server, address, port } => {
                 let socket = std::net::SocketAddr::new(address, port);
                 let text = self.server(&backend, &server);

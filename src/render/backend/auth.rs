@@ -66,9 +66,9 @@ fn connections(text: &mut Text) {
 /// question (3.2, measured: a fifth of the rate on one connection).
 const CONNECTIONS: &str = "pool-low-conn 32";
 
-/// A server, as `add server` takes it.
-pub(super) fn server(line: Arc<str>, policy: &Policy) -> Arc<str> {
-    if policy.auth == Auth::Service { format!("{line} {CONNECTIONS}").into() } else { line }
+/// What stands on servers that answer questions.
+pub(in crate::render) fn server_keyword(policy: &Policy) -> Option<&'static str> {
+    (policy.auth == Auth::Service).then_some(CONNECTIONS)
 }
 
 fn socket(paths: &Paths<'_>) -> String {

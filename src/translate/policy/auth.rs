@@ -125,8 +125,15 @@ fn target(
     let none = Layer::default();
     let layers = Layers { service: &layer, ingress: &none, config: context.layers.config };
     let origin = Origin::object(Kind::Service, name.clone());
-    let path =
-        Path { ingress: None, key: None, origin: &origin, service, port, clients: None, passthrough: false };
+    let path = Path {
+        ingress: None,
+        key: None,
+        origin: &origin,
+        service,
+        port: &port,
+        clients: None,
+        passthrough: false,
+    };
     let mut policy = Policy { auth: Auth::Service, ..Policy::default() };
     servers::read(&Context { layers, path: Some(path), ..*context }, &mut policy, notes);
     let target = Target { service: name.clone(), port: port.port, policy: Arc::new(policy), is_plain: false };

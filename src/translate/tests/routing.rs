@@ -171,7 +171,7 @@ fn what_cannot_be_served_answers_503_on_its_path_only() {
         "/4 Prefix web",
         "/5 Prefix Bucket/static",
         "/6 Prefix",
-        "/7 Prefix ext:80",
+        "/7 Prefix ext:nope",
         "/8 Prefix web:80",
     ];
     let objects = [service("a/web", &["http=80"]), external, ingress("a/x").rule("", &paths).into()];
@@ -194,7 +194,7 @@ fn what_cannot_be_served_answers_503_on_its_path_only() {
             "! Ingress a/x, spec.rules[0].http.paths[3]: service-port-not-found",
             "! Ingress a/x, spec.rules[0].http.paths[4]: backend-not-supported",
             "! Ingress a/x, spec.rules[0].http.paths[5]: backend-not-supported",
-            "! Ingress a/x, spec.rules[0].http.paths[6]: backend-not-supported",
+            "! Ingress a/x, spec.rules[0].http.paths[6]: service-port-not-found",
         ],
     );
 }

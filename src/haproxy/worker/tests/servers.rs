@@ -143,7 +143,7 @@ async fn a_server_that_comes_back_while_busy_is_kept() {
         upstream.request_arrived().await;
         // It drained, went and comes back while its last request is still running.
         run(&mut worker, &[weight("a", 0), remove("b", "a", &line(0))]).await;
-        let other = worker.run(&add("a", &format!("{} maxconn 5", line(128)))).await;
+        let other = worker.run(&add("a", &format!("{} send-proxy", line(128)))).await;
         assert_eq!(other, Err(CommandError::Busy { backend: backend("b"), server: "a".into() }), "{branch}");
         run(&mut worker, &[add("a", &line(128)), mode("a", ServerMode::Ready)]).await;
         assert_eq!(worker.dying().len(), 0);
