@@ -7,10 +7,12 @@
 
 pub mod access;
 pub mod auth;
+pub mod condition;
 pub mod global;
 mod key;
 mod layer;
 pub mod raw;
+pub mod regex;
 pub mod rewriting;
 pub mod routing;
 pub mod servers;

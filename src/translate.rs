@@ -6,8 +6,10 @@
 #![deny(clippy::disallowed_methods)]
 
 mod backends;
+mod canary;
 mod certificates;
 mod class;
+mod contest;
 mod facts;
 mod global;
 mod host;

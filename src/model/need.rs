@@ -1,5 +1,7 @@
 //! What routes need of the main text: the frontends and shared sections have it for all of them together.
 
+use super::Test;
+
 /// Something that at least one route needs; a new one is a reload.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Need {
@@ -10,4 +12,12 @@ pub enum Need {
         /// Number of entries.
         size: u64,
     },
+    /// Requests of some route are split over backends.
+    Split,
+    /// Some route looks at this.
+    Test(Test),
+    /// Some paths are regular expressions.
+    RegexPaths,
+    /// Some redirect to HTTPS names a port.
+    RedirectPort,
 }

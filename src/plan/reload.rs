@@ -19,6 +19,8 @@ pub enum ReloadReason {
     MoreSlots(BackendName),
     /// HAProxy runs without default certificate.
     NoDefaultCertificate,
+    /// A regular expression is new (before 2.4 there is no way to put it where it belongs).
+    NewRegex,
 }
 
 impl ReloadReason {
@@ -30,6 +32,7 @@ impl ReloadReason {
             Self::BackendChanged(_) => "backend-changed",
             Self::MoreSlots(_) => "more-slots",
             Self::NoDefaultCertificate => "no-default-certificate",
+            Self::NewRegex => "new-regex",
         }
     }
 
@@ -63,6 +66,7 @@ impl fmt::Display for ReloadReason {
             Self::BackendChanged(name) => write!(f, "the settings of backend `{name}` changed"),
             Self::MoreSlots(name) => write!(f, "backend `{name}` needs another number of server slots"),
             Self::NoDefaultCertificate => f.write_str("there is no default certificate yet"),
+            Self::NewRegex => f.write_str("a path that is a regular expression is new"),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Their names have two parts, so no backend of a Service (`<namespace>_<service>_<port>`) can have one of them.
 
 use super::text::Text;
+use crate::model::{Global, Need};
 
 /// Redirect statuses; the rest of the world gets 302.
 const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
@@ -17,7 +18,7 @@ pub(super) fn redirect_backend(status: u16) -> String {
 }
 
 /// All of them. `from` is the text that names the defaults.
-pub(super) fn write(text: &mut Text, from: &str) {
+pub(super) fn write(text: &mut Text, global: &Global, from: &str) {
     for (status, body) in [
         (404, NOT_FOUND),
         (500, "the backend of this path cannot be used - 500"),
@@ -32,6 +33,11 @@ pub(super) fn write(text: &mut Text, from: &str) {
         text.section(format_args!("backend {}{from}", redirect_backend(status)));
         // HTTP/1.0 without Host: there is nowhere to redirect to.
         text.line(format_args!("http-request deny deny_status 400 unless {{ var(txn.host) -m len gt 0 }}"));
+        if global.needs.contains(&Need::RedirectPort) {
+            text.line(format_args!(
+                "http-request redirect prefix https://%[var(txn.host)]:%[var(txn.route_port)] code {status} if {{ var(txn.route_port) -m found }}"
+            ));
+        }
         // `prefix` appends path and query.
         text.line(format_args!("http-request redirect prefix https://%[var(txn.host)] code {status}"));
     }

@@ -1,6 +1,7 @@
 //! The frontends: listeners, and the rules that find the backend of a request in the maps.
 
 use super::route::KNOWN;
+use super::routing::Routing;
 use super::text::Text;
 use super::{Paths, escape};
 use crate::model::{Global, Listeners, Table};
@@ -21,18 +22,28 @@ impl Frontends<'_> {
             && self.open(text, "http", port, "")
         {
             self.traffic(text, "http", 80);
-            // The last field is the backend on clear text when there is one, else the only one.
-            text.line(format_args!("http-request set-var(txn.backend) var(txn.route),field(-1,|)"));
-            text.line(format_args!(
-                "http-request set-var(txn.backend) var(txn.route),field(1,|) if {{ path_beg /.well-known/acme-challenge/ }}"
-            ));
+            if let Some(routing) = self.more_routing() {
+                routing.write(text);
+                routing.clear_text(text);
+            } else {
+                // The last field is the backend on clear text when there is one, else the only one.
+                text.line(format_args!("http-request set-var(txn.backend) var(txn.route),field(-1,|)"));
+                text.line(format_args!(
+                    "http-request set-var(txn.backend) var(txn.route),field(1,|) if {{ path_beg /.well-known/acme-challenge/ }}"
+                ));
+            }
             choose(text);
         }
         if let Some(port) = self.global.listeners.https {
             let list = escape::word(&self.paths.volumes.crt_list().to_string_lossy());
             if self.open(text, "https", port, &format!(" ssl crt-list {list} alpn h2,http/1.1")) {
                 self.traffic(text, "https", 443);
-                text.line(format_args!("http-request set-var(txn.backend) var(txn.route),field(1,|)"));
+                match self.more_routing() {
+                    Some(routing) => routing.write(text),
+                    None => {
+                        text.line(format_args!("http-request set-var(txn.backend) var(txn.route),field(1,|)"));
+                    }
+                }
                 choose(text);
             }
         }
@@ -51,6 +62,11 @@ impl Frontends<'_> {
                 "http-request return status 404 content-type text/plain string \"not found\"",
             ]);
         }
+    }
+
+    /// What routes need that are more than a backend.
+    fn more_routing(&self) -> Option<Routing<'_>> {
+        Routing::of(&self.global.needs, self.paths, Table::ingress())
     }
 
     /// Opens a frontend with its bind; without any address family there is none (a frontend without bind is a warning).

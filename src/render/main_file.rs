@@ -52,6 +52,6 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
 
     let from = from(capabilities);
     Frontends { global, paths, from: &from }.write(&mut text);
-    fixed::write(&mut text, &from);
+    fixed::write(&mut text, global, &from);
     text.finish()
 }

@@ -26,5 +26,6 @@ mod listeners;
 mod load;
 mod problems;
 mod routes;
+mod routing;
 mod services;
 mod tls;

@@ -181,11 +181,11 @@ proptest! {
             for path in REQUEST_PATHS {
                 for tls in [false, true] {
                     let request = Request {
-                        table: Table::ingress(), host: raw, path, query: "", method: "GET", headers: &[], tls, draw: 0,
+                        table: Table::ingress(), host: raw, path, query: "", method: "GET", headers: &[], tls, judged: &[], draw: 0,
                     };
                     let exempt = tls || path.starts_with("/.well-known/acme-challenge/");
                     let expected = match naive(&ingresses, host, path) {
-                        Some((_, true)) if !exempt => Outcome::RedirectToHttps(302),
+                        Some((_, true)) if !exempt => Outcome::RedirectToHttps(302, None),
                         Some((backend, _)) => Outcome::Backend(BackendName::parsed(&backend)),
                         None => Outcome::Backend(BackendName::fixed(404)),
                     };
