@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::{
-    BackendName, Candidate, Condition, Expression, Filter, HostMatch, Model, PathMatch, RouteKey, Table, Weighted,
+    BackendName, Candidate, Condition, Expression, Filter, HostMatch, Model, PathMatch, RouteKey, Table,
+    Weighted,
 };
 
 /// Clear-text requests below this path are never redirected: an ACME server asks there before there is a certificate.
@@ -135,7 +136,8 @@ fn holds(condition: &Condition, request: &Request<'_>) -> bool {
         }
         Condition::Cookie(name, value) => {
             let cookies = request.headers.iter().filter(|(n, _)| n.eq_ignore_ascii_case("cookie"));
-            let mut pairs = cookies.flat_map(|(_, v)| v.split(';')).filter_map(|pair| pair.trim().split_once('='));
+            let mut pairs =
+                cookies.flat_map(|(_, v)| v.split(';')).filter_map(|pair| pair.trim().split_once('='));
             pairs.find(|(n, _)| *n == &**name).is_some_and(|(_, v)| v == &**value)
         }
         Condition::Expression(Expression(words)) => request.judged.contains(&words.join(" ").as_str()),

@@ -176,7 +176,8 @@ fn values<'a>(method: Method, words: impl Iterator<Item = &'a str>) -> Result<Ve
     if values.len() > MOST_VALUES {
         return Err(Wrong::because("it has more than 16 values"));
     }
-    if needs_value && (values.is_empty() || (operator_only && matches!(method, Method::Int | Method::Length))) {
+    if needs_value && (values.is_empty() || (operator_only && matches!(method, Method::Int | Method::Length)))
+    {
         return Err(Wrong::because("there is no value to compare with"));
     }
     Ok(values)

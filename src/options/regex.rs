@@ -22,7 +22,9 @@ pub fn check(text: &str) -> Result<(), &'static str> {
         return Err("it is longer than 512 characters");
     }
     if !text.bytes().all(|b| b.is_ascii_graphic()) {
-        return Err("it may only hold visible ASCII characters; write others as clients send them, percent-encoded");
+        return Err(
+            "it may only hold visible ASCII characters; write others as clients send them, percent-encoded",
+        );
     }
     let mut checker = Checker { rest: text.chars().peekable(), depth: 0 };
     let part = checker.alternatives()?;
@@ -89,7 +91,9 @@ impl Checker<'_> {
                 Some('d' | 'D' | 'w' | 'W' | 's' | 'S') => atom(4),
                 Some('b' | 'B') => Ok(Piece::Empty(Part { size: 2, repeats: false })),
                 Some(c) if c.is_ascii_punctuation() => atom(4),
-                Some(_) => Err("of the escapes only `\\d`, `\\w`, `\\s`, `\\b`, their opposites and those of punctuation are allowed"),
+                Some(_) => Err(
+                    "of the escapes only `\\d`, `\\w`, `\\s`, `\\b`, their opposites and those of punctuation are allowed",
+                ),
                 None => Err("it ends with a backslash"),
             },
             Some('^' | '$') => Ok(Piece::Empty(Part { size: 2, repeats: false })),
@@ -165,7 +169,9 @@ impl Checker<'_> {
         match self.rest.next() {
             Some('d' | 'D' | 'w' | 'W' | 's' | 'S') => Ok(None),
             Some(c) if c.is_ascii_punctuation() => Ok(Some(c)),
-            _ => Err("in a class only `\\d`, `\\w`, `\\s`, their opposites and escapes of punctuation are allowed"),
+            _ => Err(
+                "in a class only `\\d`, `\\w`, `\\s`, their opposites and escapes of punctuation are allowed",
+            ),
         }
     }
 
@@ -185,7 +191,9 @@ impl Checker<'_> {
         }
         let many = unbounded || times > 1;
         if many && part.repeats {
-            return Err("a repetition of a repetition can take forever; make the inner one possessive, as in `(a++)+`");
+            return Err(
+                "a repetition of a repetition can take forever; make the inner one possessive, as in `(a++)+`",
+            );
         }
         let size = part.size.saturating_add(8).saturating_mul(u64::from(times.max(1)));
         Ok(Part { size, repeats: (part.repeats || unbounded) && !possessive })
@@ -249,9 +257,51 @@ mod tests {
     ];
 
     const BAD: [&str; 46] = [
-        "", "(", ")", "/(a", "/a)", "[", "[]", "[^]", "[a", "[[:alpha:]]", "[b-a]", "[a-\\d]", "[\\q]", "*", "+a", "?", "^*", "$+",
-        "(?=a)*", "a**", "a+++", "a{1}{2}", "a{", "a{,2}", "a{2,1}", "a{256}", "a{99999999999}", "a{2", "}", "]", "\\", "\\1",
-        "\\Q", "\\x41", "\\p{L}", "(?<n>a)", "(?i)a", "(?#c)", "(*FAIL)", "(?R)", "(a+)+", "(a*)*b", "(a+){2,}", "a b", "a\nb",
+        "",
+        "(",
+        ")",
+        "/(a",
+        "/a)",
+        "[",
+        "[]",
+        "[^]",
+        "[a",
+        "[[:alpha:]]",
+        "[b-a]",
+        "[a-\\d]",
+        "[\\q]",
+        "*",
+        "+a",
+        "?",
+        "^*",
+        "$+",
+        "(?=a)*",
+        "a**",
+        "a+++",
+        "a{1}{2}",
+        "a{",
+        "a{,2}",
+        "a{2,1}",
+        "a{256}",
+        "a{99999999999}",
+        "a{2",
+        "}",
+        "]",
+        "\\",
+        "\\1",
+        "\\Q",
+        "\\x41",
+        "\\p{L}",
+        "(?<n>a)",
+        "(?i)a",
+        "(?#c)",
+        "(*FAIL)",
+        "(?R)",
+        "(a+)+",
+        "(a*)*b",
+        "(a+){2,}",
+        "a b",
+        "a\nb",
         "\u{e4}",
     ];
 
@@ -264,7 +314,12 @@ mod tests {
             assert!(check(text).is_err(), "{text}");
         }
         assert!(check(&"a".repeat(513)).is_err());
-        assert!(check(&"(".repeat(17).chars().chain("a".chars()).chain(")".repeat(17).chars()).collect::<String>()).is_err());
+        assert!(
+            check(
+                &"(".repeat(17).chars().chain("a".chars()).chain(")".repeat(17).chars()).collect::<String>()
+            )
+            .is_err()
+        );
         assert!(check("((a{200}){200}){200}").is_err(), "a billion copies");
         assert!(check("/\0").is_err());
     }

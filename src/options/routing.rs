@@ -93,7 +93,9 @@ mod tests {
 
     #[test]
     fn path_types() {
-        for (text, kind) in [("regex", PathKind::Regex), ("Prefix", PathKind::Prefix), ("exact", PathKind::Exact)] {
+        for (text, kind) in
+            [("regex", PathKind::Regex), ("Prefix", PathKind::Prefix), ("exact", PathKind::Exact)]
+        {
             assert_eq!((PATH_TYPE.parse)(text), Ok(kind));
         }
         for text in ["", "begin", "regex\n", "re gex", "%[path]", "\0"] {

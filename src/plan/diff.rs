@@ -156,7 +156,8 @@ impl Differ<'_> {
     /// map is replaced when there is a new one.
     fn regexes<'u>(&mut self, units: impl Iterator<Item = &'u Unit>) {
         const MAP: MapId = MapId::Regex;
-        let (mut entries, mut keys, mut others) = (self.running.map(MAP).clone(), BTreeSet::new(), Vec::new());
+        let (mut entries, mut keys, mut others) =
+            (self.running.map(MAP).clone(), BTreeSet::new(), Vec::new());
         let mut is_new = false;
         for unit in units {
             let Unit::Entry(_, key) = unit else { continue };

@@ -41,7 +41,9 @@ impl Frontends<'_> {
                 match self.more_routing() {
                     Some(routing) => routing.write(text),
                     None => {
-                        text.line(format_args!("http-request set-var(txn.backend) var(txn.route),field(1,|)"));
+                        text.line(format_args!(
+                            "http-request set-var(txn.backend) var(txn.route),field(1,|)"
+                        ));
                     }
                 }
                 choose(text);

@@ -21,7 +21,9 @@ use sha2::{Digest as _, Sha256};
 use super::escape;
 use super::fixed::redirect_backend;
 use super::shares::shares;
-use crate::model::{BackendName, Candidate, Condition, Expression, Filter, HostMatch, PathMatch, Route, RouteKey, Weighted};
+use crate::model::{
+    BackendName, Candidate, Condition, Expression, Filter, HostMatch, PathMatch, Route, RouteKey, Weighted,
+};
 use crate::plan::MapId;
 
 /// The value of a host that is known while this path of it is not: the table's default answers.
@@ -130,7 +132,11 @@ pub(super) fn entries(route: &Route, regexes: bool) -> Entries {
                 Condition::Method(_) | Condition::Query(..) => continue,
             };
             let fallback = BackendName::fixed(500);
-            let backend = candidate.split.iter().find(|share| share.weight > 0).map_or(&fallback, |share| &share.backend);
+            let backend = candidate
+                .split
+                .iter()
+                .find(|share| share.weight > 0)
+                .map_or(&fallback, |share| &share.backend);
             add(MapId::Match, test, backend);
         }
         fields[4] = id;

@@ -19,9 +19,8 @@ pub(super) struct Routing<'a> {
 impl<'a> Routing<'a> {
     /// The lines; `None` when every route is just a backend and perhaps a redirect.
     pub(super) fn of(needs: &'a BTreeSet<Need>, paths: &'a Paths<'a>, table: Table) -> Option<Self> {
-        let ours = |need: &Need| {
-            matches!(need, Need::Split | Need::Test(_) | Need::RegexPaths | Need::RedirectPort)
-        };
+        let ours =
+            |need: &Need| matches!(need, Need::Split | Need::Test(_) | Need::RegexPaths | Need::RedirectPort);
         needs.iter().any(ours).then_some(Self { needs, paths, table })
     }
 
@@ -49,7 +48,9 @@ impl<'a> Routing<'a> {
         if has(Need::Split) {
             let map = self.paths.map(MapId::Split);
             let guard = "if { var(txn.route_flags) -m sub s } !{ var(txn.route_pick) -m found }";
-            text.line(format_args!("http-request set-var(txn.route_shares) var(txn.route),field(6,|) {guard}"));
+            text.line(format_args!(
+                "http-request set-var(txn.route_shares) var(txn.route),field(6,|) {guard}"
+            ));
             text.line(format_args!(
                 "http-request set-var(txn.route_draw) rand(2147483647),mod(txn.route_shares) {guard}"
             ));
@@ -80,16 +81,26 @@ impl<'a> Routing<'a> {
             // `fhdr` with 1: the whole value of the first; `hdr` would cut at a comma.
             Test::Header(name) => {
                 let name = escape::word(name);
-                (Some(format!("req.fhdr({name},1)")), format!("|h:{name}|"), format!("req.fhdr({name}) -m found"))
+                (
+                    Some(format!("req.fhdr({name},1)")),
+                    format!("|h:{name}|"),
+                    format!("req.fhdr({name}) -m found"),
+                )
             }
             Test::Cookie(name) => {
                 let name = escape::word(name);
-                (Some(format!("req.cook({name})")), format!("|c:{name}|"), format!("req.cook({name}) -m found"))
+                (
+                    Some(format!("req.cook({name})")),
+                    format!("|c:{name}|"),
+                    format!("req.cook({name}) -m found"),
+                )
             }
         };
         let key = match sample {
             Some(sample) => {
-                text.line(format_args!("http-request set-var(txn.route_value) {sample} {guard} {{ {found} }}"));
+                text.line(format_args!(
+                    "http-request set-var(txn.route_value) {sample} {guard} {{ {found} }}"
+                ));
                 format!("concat({key},txn.route_value)")
             }
             None => format!("concat({key})"),
@@ -102,7 +113,9 @@ impl<'a> Routing<'a> {
     /// On clear text: the redirect, if the route has one.
     pub(super) fn clear_text(&self, text: &mut Text) {
         let guard = |field: u8| {
-            format!("if {{ var(txn.route),field({field},|) -m len gt 0 }} !{{ path_beg /.well-known/acme-challenge/ }}")
+            format!(
+                "if {{ var(txn.route),field({field},|) -m len gt 0 }} !{{ path_beg /.well-known/acme-challenge/ }}"
+            )
         };
         if self.needs.contains(&Need::RedirectPort) {
             text.line(format_args!(

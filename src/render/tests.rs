@@ -6,6 +6,7 @@
     reason = "tests panic, and start HAProxy"
 )]
 
+mod decisions;
 mod escaping;
 mod haproxy;
 pub(crate) mod models;
@@ -97,7 +98,12 @@ fn routes_are_map_entries() {
         (exact_host("foo.bar"), prefix(""), None, &[][..]),
         (exact_host("foo.bar"), prefix("/a"), Some(&name), &redirect),
         (exact_host("foo.bar"), exact("/a"), Some(&name), &[]),
-        (HostMatch::Wildcard("foo.bar".into()), prefix(""), Some(&name), &[Filter::RedirectToHttps { status: 999, port: None }]),
+        (
+            HostMatch::Wildcard("foo.bar".into()),
+            prefix(""),
+            Some(&name),
+            &[Filter::RedirectToHttps { status: 999, port: None }],
+        ),
         (HostMatch::Any, exact("/x y"), Some(&name), &[]),
         (HostMatch::Default, prefix(""), Some(&BackendName::fixed(503)), &[]),
         (exact_host("[2001:db8::1]"), prefix(""), Some(&name), &[]),

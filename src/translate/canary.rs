@@ -31,7 +31,9 @@ pub(super) fn part(canary: &Claim, notes: &mut Notes) -> Part {
             origin: ingress.at(written.clone()),
             code: Code::ValueInvalid,
             severity: Severity::Error,
-            message: format!("`{weight}` is more than `canary-weight-total`, `{total}`; all requests go to the canary"),
+            message: format!(
+                "`{weight}` is more than `canary-weight-total`, `{total}`; all requests go to the canary"
+            ),
             hint: format!("write a number from 0 to {total}, or a larger `canary-weight-total`"),
         });
     }
@@ -84,7 +86,11 @@ impl Part {
         self.conditions().map(|(condition, to_canary)| Candidate {
             conditions: vec![condition],
             filters: main.filters.clone(),
-            split: if to_canary { vec![Weighted { weight: 1, backend: canary.clone() }] } else { main.split.clone() },
+            split: if to_canary {
+                vec![Weighted { weight: 1, backend: canary.clone() }]
+            } else {
+                main.split.clone()
+            },
             origin: claim.origin.clone(),
         })
     }

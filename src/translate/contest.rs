@@ -53,7 +53,8 @@ impl<'a> Contest<'a> {
                     // It gets no requests, so nothing else reads the keys of its Service.
                     let service = super::index::service_of(claim);
                     let origin = service.map(|name| Origin::object(Kind::Service, name));
-                    let problems = origin.iter().flat_map(|origin| findings.iter().map(|f| entry_problem(origin, f)));
+                    let problems =
+                        origin.iter().flat_map(|origin| findings.iter().map(|f| entry_problem(origin, f)));
                     contest.problems.extend(problems);
                 }
             }

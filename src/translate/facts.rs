@@ -27,7 +27,7 @@ pub(super) struct Claim {
     pub(super) origin: Origin,
     /// The host is covered by `spec.tls` of the same Ingress.
     pub(super) covered: bool,
-    /// Its Ingress is a canary, or meant to be one.
+    /// Its Ingress is a canary.
     pub(super) canary: bool,
     /// The keys of the Ingress.
     pub(super) layer: Arc<Layer>,
@@ -79,11 +79,12 @@ pub(super) fn facts_of(ingress: &Ingress, table: &Table) -> Facts {
     let mut facts = Facts::default();
     let origin = Origin::object(Kind::Ingress, ingress.name.clone());
     let (layer, findings) = Layer::of_annotations(Scope::Ingress, &ingress.annotations);
-    // One whose key is not valid must not become a main Ingress.
+    let canary = layer.get(&CANARY);
     let invalid = |finding: &Finding| {
         finding.key.ends_with("/canary") && matches!(finding.kind, FindingKind::Invalid(_))
     };
-    let canary = layer.get(&CANARY).unwrap_or_else(|| findings.iter().any(invalid));
+    let may_be_canary = canary.is_none() && findings.iter().any(invalid);
+    let canary = canary.unwrap_or(false);
     let path_kind = layer.get(&PATH_TYPE).unwrap_or_default();
     let layer = Arc::new(layer);
     facts.problems.extend(findings.iter().map(|finding| entry_problem(&origin, finding)));
@@ -97,6 +98,11 @@ pub(super) fn facts_of(ingress: &Ingress, table: &Table) -> Facts {
         })
         .collect();
     let tls_hosts = facts.read_tls(ingress, &origin, &rule_hosts);
+
+    if may_be_canary {
+        // Whatever it is meant to be, it must not take requests from the main Ingress.
+        return facts;
+    }
 
     let rank = |position| Rank { created: ingress.created, ingress: ingress.name.clone(), position };
     let mut claim = |key, backend: &IngressBackend, origin, covered| {
@@ -115,7 +121,9 @@ pub(super) fn facts_of(ingress: &Ingress, table: &Table) -> Facts {
     }
     let mut bad_paths = Vec::new();
     let hint = match path_kind {
-        PathKind::Regex => "write a path, or a plain regular expression such as `/user/[0-9]+$`, that starts with `/`",
+        PathKind::Regex => {
+            "write a path, or a plain regular expression such as `/user/[0-9]+$`, that starts with `/`"
+        }
         _ => "write a path that starts with `/`, without white space, `?` and `#`",
     };
     for (i, (rule, host)) in ingress.rules.iter().zip(rule_hosts).enumerate() {

@@ -156,7 +156,10 @@ mod tests {
         check(None, Prefix, Err(()));
         let of_kind = |text: &str, kind| {
             let path_type = ImplementationSpecific;
-            path_match(&IngressPath { path: Some(text.into()), path_type, backend: IngressBackend::Missing }, kind)
+            path_match(
+                &IngressPath { path: Some(text.into()), path_type, backend: IngressBackend::Missing },
+                kind,
+            )
         };
         assert_eq!(of_kind("/a/", PathKind::Exact), Ok(PathMatch::Exact("/a/".into())));
         assert_eq!(of_kind("^/a/[0-9]+$", PathKind::Regex), Ok(PathMatch::Regex("/a/[0-9]+$".into())));

@@ -12,7 +12,8 @@ use super::notes::Notes;
 use super::policy::{Context, Path, policy_of};
 use crate::cluster::{Kind, ObjectName, Origin, Service, ServicePort, Snapshot};
 use crate::model::{
-    BackendName, Candidate, Condition, Expression, Filter, HostMatch, Need, PathMatch, Policy, Route, RouteKey, Weighted,
+    BackendName, Candidate, Condition, Expression, Filter, HostMatch, Need, PathMatch, Policy, Route,
+    RouteKey, Weighted,
 };
 use crate::options::condition::{self as expression, Plain};
 use crate::options::routing::{DEFAULT_SSL_REDIRECT_CODE, SSL_REDIRECT_CODE, SSL_REDIRECT_PORT};
@@ -246,5 +247,8 @@ fn default_route(key: &RouteKey, inputs: &Inputs<'_>) -> Computed {
 
 fn route(key: &RouteKey, backend: BackendName, origin: Origin) -> Route {
     let split = vec![Weighted { weight: 1, backend }];
-    Route { key: key.clone(), candidates: vec![Candidate { conditions: Vec::new(), filters: Vec::new(), split, origin }] }
+    Route {
+        key: key.clone(),
+        candidates: vec![Candidate { conditions: Vec::new(), filters: Vec::new(), split, origin }],
+    }
 }

@@ -3,6 +3,7 @@
 mod backends;
 mod build;
 mod classes;
+mod contest;
 mod incremental;
 mod reference;
 mod routing;

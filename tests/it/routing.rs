@@ -22,7 +22,10 @@ async fn echoes(bed: &Bed, names: &[&str]) -> Vec<Echo> {
 
 /// A Service with an annotation.
 fn service_with(name: &str, annotation: &str) -> String {
-    service(name).replace("  namespace: default\n", &format!("  namespace: default\n  annotations:\n    {annotation}\n"))
+    service(name).replace(
+        "  namespace: default\n",
+        &format!("  namespace: default\n  annotations:\n    {annotation}\n"),
+    )
 }
 
 /// `GET` with further header lines.
@@ -86,10 +89,9 @@ fn weight(weight: u32) -> String {
 
 on_every_branch!(a_canary_takes_its_part_live, |bed| async move {
     let _echoes = echoes(&bed, &["main", "canary"]).await;
-    bed.put("canary.yaml", &canary(&weight(0), "shop.test"));
+    bed.put("canary.yaml", &canary(&weight(50), "shop.test"));
     bed.put("main.yaml", &ingress("main", &[("shop.test", "Prefix", "/", "main")]));
-    bed.until_name("shop.test", "/", "main").await;
-    bed.until_settled().await;
+    until_share(&bed, "shop.test", 50).await;
     let worker = bed.worker().await;
     for percent in [0, 100, 50, 10, 0] {
         bed.put("canary.yaml", &canary(&weight(percent), "shop.test"));
@@ -161,9 +163,15 @@ on_every_branch!(headers_and_cookies_lead_to_a_canary_live, |bed| async move {
     // A value of one's own instead of the two words.
     let value = format!("{by}haproxy.org/canary-by-header-value: \"be,ta\"\n{}", weight(0));
     bed.put("canary.yaml", &canary(&value, "shop.test"));
+    until_name_with(&bed, "shop.test", "/a", "", "main").await;
     until_name_with(&bed, "shop.test", "/a", "x-canary: be,ta\r\n", "canary").await;
     bed.until_settled().await;
-    check(&[("", "main"), ("x-canary: always\r\n", "main"), ("x-canary: never\r\nCookie: canary=always\r\n", "canary")]).await;
+    check(&[
+        ("", "main"),
+        ("x-canary: always\r\n", "main"),
+        ("x-canary: never\r\nCookie: canary=always\r\n", "canary"),
+    ])
+    .await;
     assert_eq!(bed.worker().await, worker, "no reload was needed");
     // Others than this route never notice.
     bed.put("other.yaml", &ingress("other", &[("other.test", "Prefix", "/", "main")]));
@@ -179,7 +187,7 @@ on_every_branch!(services_get_the_requests_that_pass_their_test, |bed| async mov
         ("plain", ""),
         ("staging", "cookie(staging) -m found"),
         ("beta", "cookie(beta) yes"),
-        ("long", "path_reg '^/path-(in|out){1}-#?bug$'"),
+        ("long", "path_reg '^/path-(in|out){1}-bug$'"),
         ("post", "hdr_sub(x-method) -i -- PO 'b c'"),
         ("lone", "url_param(v),lower two"),
     ] {
@@ -202,7 +210,7 @@ on_every_branch!(services_get_the_requests_that_pass_their_test, |bed| async mov
     bed.until_settled().await;
     for (host, path, headers, name) in [
         ("acl.test", "/x", "Cookie: other=1\r\n", "plain"),
-        ("acl.test", "/x", "Cookie: staging=\r\n", "staging"),
+        ("acl.test", "/x", "Cookie: a=1; staging=0\r\n", "staging"),
         ("acl.test", "/x", "Cookie: beta=yes\r\n", "beta"),
         ("acl.test", "/x", "Cookie: beta=no\r\n", "plain"),
         ("acl.test", "/x", "x-method: compost\r\n", "post"),
@@ -218,7 +226,8 @@ on_every_branch!(services_get_the_requests_that_pass_their_test, |bed| async mov
 
     // The value of a cookie is not a reload; a test that is in use already is none for further paths.
     let worker = bed.worker().await;
-    let text = text.replace("cookie(beta) yes", "cookie(beta) no") + &ingress("more", &["lone", "plain"].map(|service| ("more.test", "Prefix", "/", service)));
+    let text = text.replace("cookie(beta) yes", "cookie(beta) no")
+        + &ingress("more", &["lone", "plain"].map(|service| ("more.test", "Prefix", "/", service)));
     bed.put("all.yaml", &text);
     until_name_with(&bed, "acl.test", "/", "Cookie: beta=no\r\n", "beta").await;
     until_name_with(&bed, "more.test", "/?v=two", "", "lone").await;
@@ -294,7 +303,10 @@ on_every_branch!(paths_can_be_regular_expressions, |bed| async move {
     bed.until_name("a.test", "/user/joe/mail", "short").await;
     assert_eq!(bed.worker().await, worker, "no reload was needed");
     // One that HAProxy might refuse has no effect alone.
-    bed.put("bad.yaml", &regex("bad", &[("a.test", SPECIFIC, "'/((a+)+'", "any"), ("a.test", SPECIFIC, "/good", "any")]));
+    bed.put(
+        "bad.yaml",
+        &regex("bad", &[("a.test", SPECIFIC, "'/((a+)+'", "any"), ("a.test", SPECIFIC, "/good", "any")]),
+    );
     bed.until_name("a.test", "/goods", "any").await;
     bed.until_logged(&["path-invalid", "default/bad", "((a+)+"]).await;
     // A canary of a regular expression.
@@ -310,63 +322,95 @@ on_every_branch!(paths_can_be_regular_expressions, |bed| async move {
     bed.proves(&["path-type"]);
 });
 
-on_every_branch!(redirects_have_the_code_and_port_that_is_asked_for, ["--configmap=default/settings"], |bed| async move {
-    let _echoes = echoes(&bed, &["app", "canary"]).await;
-    let redirect = |name: &str, annotations: &str| {
-        let annotations = format!("haproxy.org/ssl-redirect: \"true\"\n{annotations}");
-        let host = format!("{name}.test");
-        ingress_with(name, "2024-01-01T00:00:00Z", annotations.trim_end(), &[(&host, "Prefix", "/", "app")], "")
-    };
-    let location = async |host: &str| {
-        let answer = bed.get(&format!("{host}.test:8080"), "/a?b=c").await;
-        (answer.status, answer.header("location").unwrap_or_default().to_owned())
-    };
-    let until_location = async |host: &str, status: u16, expected: &str| {
-        until(&format!("{status} {expected}"), || async {
-            let found = location(host).await;
-            if found == (status, expected.to_owned()) { Ok(()) } else { Err(format!("{found:?}")) }
-        })
-        .await;
-    };
-    bed.put("plain.yaml", &redirect("plain", ""));
-    bed.put("codes.yaml", &[301, 302, 303, 307, 308].map(|code| redirect(&format!("r{code}"), &format!("haproxy.org/ssl-redirect-code: \"{code}\""))).concat());
-    until_location("plain", 302, "https://plain.test/a?b=c").await;
-    for code in [301, 302, 303, 307, 308] {
-        let host = format!("r{code}");
-        until_location(&host, code, &format!("https://{host}.test/a?b=c")).await;
+on_every_branch!(
+    redirects_have_the_code_and_port_that_is_asked_for,
+    ["--configmap=default/settings"],
+    |bed| async move {
+        let _echoes = echoes(&bed, &["app", "canary"]).await;
+        let redirect = |name: &str, annotations: &str| {
+            let annotations = format!("haproxy.org/ssl-redirect: \"true\"\n{annotations}");
+            let host = format!("{name}.test");
+            ingress_with(
+                name,
+                "2024-01-01T00:00:00Z",
+                annotations.trim_end(),
+                &[(&host, "Prefix", "/", "app")],
+                "",
+            )
+        };
+        let location = async |host: &str| {
+            let answer = bed.get(&format!("{host}.test:8080"), "/a?b=c").await;
+            (answer.status, answer.header("location").unwrap_or_default().to_owned())
+        };
+        let until_location = async |host: &str, status: u16, expected: &str| {
+            until(&format!("{status} {expected}"), || async {
+                let found = location(host).await;
+                if found == (status, expected.to_owned()) { Ok(()) } else { Err(format!("{found:?}")) }
+            })
+            .await;
+        };
+        bed.put("plain.yaml", &redirect("plain", ""));
+        bed.put(
+            "codes.yaml",
+            &[301, 302, 303, 307, 308]
+                .map(|code| {
+                    redirect(&format!("r{code}"), &format!("haproxy.org/ssl-redirect-code: \"{code}\""))
+                })
+                .concat(),
+        );
+        until_location("plain", 302, "https://plain.test/a?b=c").await;
+        for code in [301, 302, 303, 307, 308] {
+            let host = format!("r{code}");
+            until_location(&host, code, &format!("https://{host}.test/a?b=c")).await;
+        }
+        // The first port is a reload, further ones are not.
+        bed.put(
+            "port.yaml",
+            &redirect(
+                "port",
+                "haproxy.org/ssl-redirect-port: \"9443\"\nhaproxy.org/ssl-redirect-code: \"308\"",
+            ),
+        );
+        until_location("port", 308, "https://port.test:9443/a?b=c").await;
+        bed.until_settled().await;
+        let worker = bed.worker().await;
+        bed.put("port.yaml", &redirect("port", "haproxy.org/ssl-redirect-port: \"9444\""));
+        until_location("port", 302, "https://port.test:9444/a?b=c").await;
+        assert_eq!(location("plain").await, (302, "https://plain.test/a?b=c".to_owned()));
+        assert_eq!(bed.get("port.test", "/.well-known/acme-challenge/x").await.name(), "app");
+        assert_eq!(bed.get_tls("port.test", "/").await.0.name(), "app");
+        // A canary leaves the redirect as it is.
+        bed.put("canary.yaml", &canary(&weight(100), "port.test"));
+        bed.until_tls_name("port.test", "/", "canary").await;
+        until_location("port", 302, "https://port.test:9444/a?b=c").await;
+        bed.remove("canary.yaml");
+        bed.until_tls_name("port.test", "/", "app").await;
+        // For all of them in the ConfigMap; a bad value has no effect.
+        bed.put("settings.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n  namespace: default\ndata:\n  ssl-redirect-code: \"301\"\n  ssl-redirect-port: \"443x\"\n");
+        until_location("plain", 301, "https://plain.test/a?b=c").await;
+        bed.until_logged(&["value-invalid", "ssl-redirect-port", "443x"]).await;
+        assert_eq!(location("r308").await.0, 308);
+        let _ = worker;
+        bed.proves(&["ssl-redirect-code", "ssl-redirect-port"]);
     }
-    // The first port is a reload, further ones are not.
-    bed.put("port.yaml", &redirect("port", "haproxy.org/ssl-redirect-port: \"9443\"\nhaproxy.org/ssl-redirect-code: \"308\""));
-    until_location("port", 308, "https://port.test:9443/a?b=c").await;
-    bed.until_settled().await;
-    let worker = bed.worker().await;
-    bed.put("port.yaml", &redirect("port", "haproxy.org/ssl-redirect-port: \"9444\""));
-    until_location("port", 302, "https://port.test:9444/a?b=c").await;
-    assert_eq!(location("plain").await, (302, "https://plain.test/a?b=c".to_owned()));
-    assert_eq!(bed.get("port.test", "/.well-known/acme-challenge/x").await.name(), "app");
-    assert_eq!(bed.get_tls("port.test", "/").await.0.name(), "app");
-    // A canary leaves the redirect as it is.
-    bed.put("canary.yaml", &canary(&weight(100), "port.test"));
-    bed.until_tls_name("port.test", "/", "canary").await;
-    until_location("port", 302, "https://port.test:9444/a?b=c").await;
-    bed.remove("canary.yaml");
-    bed.until_tls_name("port.test", "/", "app").await;
-    // For all of them in the ConfigMap; a bad value has no effect.
-    bed.put("settings.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n  namespace: default\ndata:\n  ssl-redirect-code: \"301\"\n  ssl-redirect-port: \"443x\"\n");
-    until_location("plain", 301, "https://plain.test/a?b=c").await;
-    bed.until_logged(&["value-invalid", "ssl-redirect-port", "443x"]).await;
-    assert_eq!(location("r308").await.0, 308);
-    let _ = worker;
-    bed.proves(&["ssl-redirect-code", "ssl-redirect-port"]);
-});
+);
 
 on_every_branch!(an_ingress_can_have_backends_of_its_own, |bed| async move {
     let _echoes = echoes(&bed, &["app"]).await;
     let rule = |host| [(host, "Prefix", "/", "app")];
     let alone = |name: &str, host| {
-        ingress_with(name, "2024-01-01T00:00:00Z", "haproxy.org/standalone-backend: \"true\"", &rule(host), "")
+        ingress_with(
+            name,
+            "2024-01-01T00:00:00Z",
+            "haproxy.org/standalone-backend: \"true\"",
+            &rule(host),
+            "",
+        )
     };
-    bed.put("shared.yaml", &(ingress("shared", &rule("shared.test")) + &ingress("other", &rule("other.test"))));
+    bed.put(
+        "shared.yaml",
+        &(ingress("shared", &rule("shared.test")) + &ingress("other", &rule("other.test"))),
+    );
     bed.put("alone.yaml", &(alone("one", "one.test") + &alone("two", "two.test")));
     for host in ["shared.test", "other.test", "one.test", "two.test"] {
         bed.until_name(host, "/", "app").await;
@@ -390,7 +434,13 @@ on_every_branch!(a_class_in_an_annotation_counts, ["--ingress.class=ours"], |bed
     let _echoes = echoes(&bed, &["app"]).await;
     let of_class = |name: &str, key: &str, class: &str| {
         let host = format!("{name}.test");
-        ingress_with(name, "2024-01-01T00:00:00Z", &format!("{key}: {class}"), &[(&host, "Prefix", "/", "app")], "")
+        ingress_with(
+            name,
+            "2024-01-01T00:00:00Z",
+            &format!("{key}: {class}"),
+            &[(&host, "Prefix", "/", "app")],
+            "",
+        )
     };
     let text = of_class("theirs", "haproxy.org/ingress.class", "theirs")
         + &of_class("old", "kubernetes.io/ingress.class", "ours")
@@ -399,7 +449,10 @@ on_every_branch!(a_class_in_an_annotation_counts, ["--ingress.class=ours"], |bed
     bed.until_name("ours.test", "/", "app").await;
     bed.until_name("old.test", "/", "app").await;
     assert_eq!(bed.get("theirs.test", "/").await.status, 404);
-    bed.put("all.yaml", &text.replace("haproxy.org/ingress.class: ours", "haproxy.org/ingress.class: theirs"));
+    bed.put(
+        "all.yaml",
+        &text.replace("haproxy.org/ingress.class: ours", "haproxy.org/ingress.class: theirs"),
+    );
     bed.until_status("ours.test", "/", 404).await;
     bed.proves(&["ingress.class"]);
 });
@@ -412,7 +465,10 @@ on_every_branch!(two_ingresses_on_one_service_do_not_disturb_each_other, |bed| a
     };
     bed.put("plain.yaml", &with("plain", ""));
     bed.put("alone.yaml", &with("alone", "haproxy.org/standalone-backend: \"true\""));
-    bed.put("redirect.yaml", &with("redirect", "haproxy.org/ssl-redirect: \"true\"\nhaproxy.org/ssl-redirect-code: \"307\""));
+    bed.put(
+        "redirect.yaml",
+        &with("redirect", "haproxy.org/ssl-redirect: \"true\"\nhaproxy.org/ssl-redirect-code: \"307\""),
+    );
     bed.until_name("plain.test", "/", "app").await;
     bed.until_name("alone.test", "/", "app").await;
     bed.until_status("redirect.test", "/", 307).await;

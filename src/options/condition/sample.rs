@@ -122,13 +122,18 @@ pub(super) fn sample(word: &str) -> Result<Sample, Wrong> {
 }
 
 /// The fetch of this name, which may end with the method of comparison.
-fn fetch(name: &str) -> Option<(&'static (&'static str, &'static str, Kind, Argument, bool), Option<&'static str>)> {
+fn fetch(
+    name: &str,
+) -> Option<(&'static (&'static str, &'static str, Kind, Argument, bool), Option<&'static str>)> {
     if let Some(found) = FETCHES.iter().find(|(known, ..)| *known == name) {
         return Some((found, None));
     }
     let (stem, suffix) = name.rsplit_once('_')?;
     let suffix = SUFFIXES.into_iter().find(|known| *known == suffix)?;
-    FETCHES.iter().find(|(known, .., suffixed)| *known == stem && *suffixed).map(|found| (found, Some(suffix)))
+    FETCHES
+        .iter()
+        .find(|(known, .., suffixed)| *known == stem && *suffixed)
+        .map(|found| (found, Some(suffix)))
 }
 
 /// `name` or `name(argument)`.

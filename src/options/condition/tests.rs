@@ -95,7 +95,9 @@ fn plain_comparisons_are_known() {
     let plain = |text| expression(text).unwrap().plain().cloned();
     assert_eq!(plain("cookie(a) b c"), Some(Plain::Cookie("a".into(), vec!["b".into(), "c".into()])));
     assert_eq!(plain("req.fhdr(X-A) -m str b"), Some(Plain::Header("x-a".into(), vec!["b".into()])));
-    for text in ["cookie(a) -i b", "cookie(a),lower b", "cookie(a) -m beg b", "hdr(a) b", "cookie(a) 'b c'", "path a"] {
+    for text in
+        ["cookie(a) -i b", "cookie(a),lower b", "cookie(a) -m beg b", "hdr(a) b", "cookie(a) 'b c'", "path a"]
+    {
         assert_eq!(plain(text), None, "{text}");
     }
 }

@@ -148,7 +148,9 @@ mod tests {
         assert_eq!((CANARY_BY_HEADER.parse)("X-Canary_1.a").as_deref(), Ok("x-canary_1.a"));
         assert_eq!((CANARY_BY_COOKIE.parse)("Canary").as_deref(), Ok("Canary"));
         let long = "x".repeat(300);
-        for text in ["", "a b", "a,b", "a)", "a'b", "a\"b", "a#b", "a\nb", "%[path]", "a|b", "a$b", "\0", "é", &long] {
+        for text in
+            ["", "a b", "a,b", "a)", "a'b", "a\"b", "a#b", "a\nb", "%[path]", "a|b", "a$b", "\0", "é", &long]
+        {
             assert!((CANARY_BY_HEADER.parse)(text).is_err(), "{text:?}");
             assert!((CANARY_BY_COOKIE.parse)(text).is_err(), "{text:?}");
         }

@@ -136,7 +136,8 @@ pub(crate) fn any_model() -> impl Strategy<Value = Model> {
     let routes = btree_map(any_key(), (any::<prop::sample::Index>(), 0..12u8), 0..12);
     let hosts = btree_set("(\\*\\.)?[a-c]\\.test", 1..3);
     let certificates = btree_map("[ab]/[stuv]", ("[0-9]", hosts), 0..4);
-    let listeners = (prop::bool::weighted(0.1), prop::bool::weighted(0.1), "[0-1]", prop::bool::weighted(0.8));
+    let listeners =
+        (prop::bool::weighted(0.1), prop::bool::weighted(0.1), "[0-1]", prop::bool::weighted(0.8));
     (backends, routes, certificates, listeners).prop_map(
         |(backends, routes, certificates, (no_https, other, default, all_needs))| {
             let mut model = empty();

@@ -21,6 +21,20 @@ use crate::translate::{Settings, Translator, Update};
 const HOSTS: [&str; 7] = ["foo.bar", "Foo.Bar", "*.bar", "x.foo.bar", "*.foo.bar", "bad_host", ""];
 const PATHS: [&str; 8] = ["/", "/a", "/a/", "/a/b", "/ab", "/a//b", "nope", "-"];
 const TYPES: [&str; 3] = ["Exact", "Prefix", "ImplementationSpecific"];
+const KEYS: [(&str, &str); 11] = [
+    ("canary", "true"),
+    ("canary", "perhaps"),
+    ("canary-weight", "20"),
+    ("canary-weight", "200"),
+    ("canary-by-header", "X-A"),
+    ("canary-by-header-value", "v"),
+    ("canary-by-cookie", "c"),
+    ("path-type", "regex"),
+    ("standalone-backend", "true"),
+    ("ssl-redirect-port", "8443"),
+    ("ssl-redirect-code", "308"),
+];
+const TESTS: [&str; 4] = ["cookie(a) 1", "path_beg /a", "path_beg", "req.fhdr(x-a) v"];
 const BACKENDS: [&str; 7] = ["s0:80", "s0:http", "s1:80", "s1:81", "s1", "", "Kind/resource"];
 const SECRETS: [&str; 4] = ["t0", "t1", "t2", ""];
 
@@ -38,11 +52,11 @@ fn an_ingress() -> impl Strategy<Value = Object> {
         0i64..3,
         option::weighted(0.3, select(vec!["ours", "other", "gone"])),
         option::weighted(0.3, select(vec!["true", "off", "maybe"])),
-        option::weighted(0.3, select(&BACKENDS[..])),
+        (option::weighted(0.3, select(&BACKENDS[..])), subsequence(&KEYS[..], 0..4)),
         vec(rule, 0..3),
         vec(tls, 0..3),
     )
-        .prop_map(|(name, created, class, redirect, default, rules, tls)| {
+        .prop_map(|(name, created, class, redirect, (default, keys), rules, tls)| {
             let mut built = ingress(&name).created(created);
             if let Some(class) = class {
                 built = built.class(class);
@@ -52,6 +66,9 @@ fn an_ingress() -> impl Strategy<Value = Object> {
             }
             if let Some(default) = default {
                 built = built.default_backend(default);
+            }
+            for (key, value) in keys {
+                built = built.annotation(&format!("haproxy.org/{key}"), value);
             }
             for (host, paths) in rules {
                 built = built.rule(host, &paths.iter().map(String::as_str).collect::<Vec<_>>());
@@ -66,9 +83,13 @@ fn an_ingress() -> impl Strategy<Value = Object> {
 fn a_service() -> impl Strategy<Value = Object> {
     let ports =
         select(vec![vec!["80"], vec!["http=80"], vec!["http=80", "admin=81"], vec!["http=81"], vec![]]);
-    (full_name(&["s0", "s1"]), ports, any::<bool>(), option::weighted(0.1, Just("example.org"))).prop_map(
-        |(name, ports, publish_not_ready, external)| {
+    let external = option::weighted(0.1, Just("example.org"));
+    let test = option::weighted(0.3, select(&TESTS[..]));
+    (full_name(&["s0", "s1"]), ports, any::<bool>(), external, test).prop_map(
+        |(name, ports, publish_not_ready, external, test)| {
+            let annotations = test.map(|test| ("haproxy.org/route-acl".into(), test.into()));
             Object::Service(Service {
+                annotations: annotations.into_iter().collect(),
                 publish_not_ready,
                 external_name: external.map(Into::into),
                 ..service_with(&name, &ports)
