@@ -24,7 +24,9 @@ pub use list::{List, ListName};
 pub use matching::{Decision, Outcome, Request, normalise_host, resolve};
 pub use need::{Need, Users};
 pub use policy::{Balance, Mode, Policy};
-pub use route::{Candidate, Condition, Filter, HostMatch, PathMatch, Route, RouteKey, Table, Weighted};
+pub use route::{
+    Candidate, Condition, Expression, Filter, HostMatch, PathMatch, Route, RouteKey, Table, Test, Weighted,
+};
 pub use version::{Capabilities, Version};
 
 use std::collections::BTreeSet;

@@ -7,6 +7,7 @@
 
 pub mod access;
 pub mod auth;
+pub mod condition;
 pub mod expression;
 pub mod format;
 pub mod global;

@@ -25,6 +25,10 @@ pub enum Code {
     BackendNotSupported,
     /// An older Ingress already claims this host and path.
     RouteConflict,
+    /// A canary of a host and path that no other Ingress of its namespace has: it gets no requests.
+    CanaryWithoutMain,
+    /// A path whose Services all have `route-acl`: what passes no test gets the default backend.
+    RouteConditionalOnly,
     /// An older Ingress already has a `defaultBackend`.
     DefaultBackendConflict,
     /// A host that no request can carry.
@@ -99,6 +103,8 @@ impl Code {
             Self::ServicePortNotFound => "service-port-not-found",
             Self::BackendNotSupported => "backend-not-supported",
             Self::RouteConflict => "route-conflict",
+            Self::CanaryWithoutMain => "canary-without-main",
+            Self::RouteConditionalOnly => "route-conditional-only",
             Self::DefaultBackendConflict => "default-backend-conflict",
             Self::HostInvalid => "host-invalid",
             Self::PathInvalid => "path-invalid",

@@ -17,7 +17,9 @@ mod main_file;
 mod needs;
 mod passthrough;
 mod route;
+mod routing;
 mod server;
+mod shares;
 mod slots;
 mod spare;
 mod tcp;
@@ -30,7 +32,8 @@ use std::sync::Arc;
 use outrigger_init::Volumes;
 
 use crate::model::{
-    Asset, BackendName, Capabilities, CertificateKey, HostMatch, ListName, Model, RouteKey, Touched,
+    Asset, BackendName, Capabilities, CertificateKey, HostMatch, ListName, Model, PathMatch, RouteKey,
+    Touched,
 };
 use crate::plan::{MapId, Texts, Unit, Units};
 
@@ -86,7 +89,7 @@ impl Renderer {
             units.insert(Unit::Backend(name.clone()));
         }
         for key in &touched.routes {
-            units.insert(route(model, key, wanted));
+            route(model, key, wanted, &mut |unit| units.insert(unit));
         }
         for key in &touched.certificates {
             units.insert(self.certificate(model, key, wanted));
@@ -111,7 +114,7 @@ impl Renderer {
             self.backend(model, name, running, &mut wanted);
         }
         for key in model.routes.keys() {
-            route(model, key, &mut wanted);
+            route(model, key, &mut wanted, &mut drop);
         }
         for key in model.certificates.keys() {
             self.certificate(model, key, &mut wanted);
@@ -166,13 +169,50 @@ impl Renderer {
     }
 }
 
-fn route(model: &Model, key: &RouteKey, wanted: &mut Texts) -> Unit {
+/// The entries of a route. The root of a host says whether it has regular expressions, so it is rendered again with them.
+fn route(model: &Model, key: &RouteKey, wanted: &mut Texts, touched: &mut dyn FnMut(Unit)) {
     let (id, text) = route::key(key);
-    match model.routes.get(key).and_then(|route| route::value(route)) {
+    let found = model.routes.get(key);
+    let entries = found.map(|route| route::entries(route, has_regexes(model, key))).unwrap_or_default();
+    let old = wanted.map(id).get(&text);
+    if !entries.others.is_empty() || old.is_some_and(|old| route::has_others(old)) {
+        let route = route::id(key);
+        for map in [MapId::Split, MapId::Match] {
+            // `}` comes behind `|`.
+            let (from, to): (Arc<str>, Arc<str>) = (format!("{route}|").into(), format!("{route}}}").into());
+            let there: Vec<Arc<str>> = wanted.map(map).range(from..to).map(|(key, _)| key.clone()).collect();
+            for gone in there.into_iter().filter(|key| !entries.others.contains_key(&(map, key.clone()))) {
+                wanted.map_mut(map).remove_mut(&gone);
+                touched(Unit::Entry(map, gone));
+            }
+        }
+        for ((map, key), value) in entries.others {
+            if wanted.map(map).get(&key) != Some(&value) {
+                wanted.map_mut(map).insert_mut(key.clone(), value);
+            }
+            touched(Unit::Entry(map, key));
+        }
+    }
+    match entries.value {
         Some(value) => wanted.map_mut(id).insert_mut(text.clone(), value),
         None => _ = wanted.map_mut(id).remove_mut(&text),
     }
-    Unit::Entry(id, text)
+    touched(Unit::Entry(id, text));
+    if let PathMatch::Regex(_) = key.path {
+        let root = RouteKey { path: PathMatch::Prefix("".into()), ..key.clone() };
+        route(model, &root, wanted, touched);
+    }
+}
+
+/// Whether this is the root of a host that has paths that are regular expressions.
+fn has_regexes(model: &Model, key: &RouteKey) -> bool {
+    if !matches!(&key.path, PathMatch::Prefix(path) if path.is_empty()) {
+        return false;
+    }
+    let first = RouteKey { path: PathMatch::Regex("".into()), ..key.clone() };
+    model.routes.range(first..).next().is_some_and(|(found, _)| {
+        (&found.table, &found.host) == (&key.table, &key.host) && matches!(found.path, PathMatch::Regex(_))
+    })
 }
 
 fn passthrough(model: &Model, host: &HostMatch, wanted: &mut Texts) -> Unit {

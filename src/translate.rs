@@ -7,9 +7,11 @@
 
 mod authority;
 mod backends;
+mod canary;
 mod certificates;
 mod class;
 mod clients;
+mod contest;
 mod facts;
 mod global;
 mod host;

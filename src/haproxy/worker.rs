@@ -1,6 +1,7 @@
 //! Runtime commands for the current worker: the spelling of every [`Command`] and the check of every answer.
 
 mod certificates;
+mod maps;
 mod servers;
 
 use std::collections::BTreeMap;
@@ -76,6 +77,7 @@ impl Worker {
             Command::DeleteMapEntry { map, key } => {
                 self.say(self.map("del map", *map)?.word(key)?, &Good::Empty).await
             }
+            Command::ReplaceMap { map, entries } => self.replace_map(*map, entries).await,
             Command::AddPattern { list, pattern } => {
                 self.say(self.patterns("add acl", list)?.word(pattern)?, &Good::Empty).await
             }

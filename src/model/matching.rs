@@ -1,9 +1,11 @@
 //! What a request gets: the reference semantics of the model. HAProxy does the same with maps; tests hold one against the other.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::{
-    BackendName, Candidate, Condition, Filter, HostMatch, Model, PathMatch, RouteKey, Table, Weighted,
+    BackendName, Candidate, Condition, Expression, Filter, HostMatch, Model, PathMatch, RouteKey, Table,
+    Weighted,
 };
 
 /// Clear-text requests below this path are never redirected: an ACME server asks there before there is a certificate.
@@ -26,6 +28,9 @@ pub struct Request<'a> {
     pub headers: &'a [(&'a str, &'a str)],
     /// Whether it came in by TLS.
     pub tls: bool,
+    /// The regular expressions of routes that match the path from its start on, and the ACL expressions (words, joined by
+    /// spaces) that hold: HAProxy and PCRE2 are their judges, so whoever asks says.
+    pub judged: &'a [&'a str],
     /// A random number, which decides between the shares of a split.
     pub draw: u32,
 }
@@ -33,8 +38,8 @@ pub struct Request<'a> {
 /// What happens to a request in the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is redirected to `https://` with this status.
-    RedirectToHttps(u16),
+    /// It is redirected to `https://` with this status and port.
+    RedirectToHttps(u16, Option<u16>),
     /// It goes to this backend (which may be a fixed answer).
     Backend(BackendName),
 }
@@ -55,7 +60,8 @@ pub struct Decision {
 /// Decides.
 ///
 /// The most specific host that the table knows decides alone: exact, then the wildcard of its parent domain (one label), then
-/// any host. Within it the whole path, then the longest prefix by path element. Of the route's candidates the first whose
+/// any host. Within it the whole path, then the longest prefix by path element,
+/// then the regular expressions, the longest first, and last the root. Of the route's candidates the first whose
 /// conditions hold answers; if there is none, the default of the table does; if there is none either, a fixed 404.
 pub fn resolve(model: &Model, request: &Request<'_>) -> Decision {
     let matched = match_key(model, request);
@@ -104,10 +110,20 @@ fn match_key(model: &Model, request: &Request<'_>) -> Option<RouteKey> {
 fn match_path(model: &Model, request: &Request<'_>, host: &HostMatch) -> Option<RouteKey> {
     let path: Arc<str> = request.path.into();
     let prefixes = std::iter::successors(Some(request.path), |p| p.rfind('/').map(|i| &p[..i]))
-        .chain([""])
+        .filter(|prefix| !prefix.is_empty())
         .map(|p| PathMatch::Prefix(p.into()));
+    let of_host = |key: &&RouteKey| key.table == request.table && key.host == *host;
+    let mut regexes: Vec<&Arc<str>> = (model.routes.keys().filter(of_host))
+        .filter_map(|key| match &key.path {
+            PathMatch::Regex(regex) if request.judged.contains(&&**regex) => Some(regex),
+            _ => None,
+        })
+        .collect();
+    regexes.sort_by_key(|regex| (Reverse(regex.len()), *regex));
     std::iter::once(PathMatch::Exact(path))
         .chain(prefixes)
+        .chain(regexes.into_iter().map(|regex| PathMatch::Regex(regex.clone())))
+        .chain([PathMatch::Prefix("".into())])
         .map(|path| RouteKey { table: request.table.clone(), host: host.clone(), path })
         .find(|key| model.routes.contains_key(key))
 }
@@ -115,8 +131,16 @@ fn match_path(model: &Model, request: &Request<'_>, host: &HostMatch) -> Option<
 fn holds(condition: &Condition, request: &Request<'_>) -> bool {
     match condition {
         Condition::Header(name, value) => {
-            request.headers.iter().any(|(n, v)| n.eq_ignore_ascii_case(name) && *v == &**value)
+            let mut headers = request.headers.iter();
+            headers.find(|(n, _)| n.eq_ignore_ascii_case(name)).is_some_and(|(_, v)| *v == &**value)
         }
+        Condition::Cookie(name, value) => {
+            let cookies = request.headers.iter().filter(|(n, _)| n.eq_ignore_ascii_case("cookie"));
+            let mut pairs =
+                cookies.flat_map(|(_, v)| v.split(';')).filter_map(|pair| pair.trim().split_once('='));
+            pairs.find(|(n, _)| *n == &**name).is_some_and(|(_, v)| v == &**value)
+        }
+        Condition::Expression(Expression(words)) => request.judged.contains(&words.join(" ").as_str()),
         Condition::Method(method) => request.method == &**method,
         Condition::Query(name, value) => {
             request.query.split('&').any(|pair| pair.split_once('=').unwrap_or((pair, "")) == (name, value))
@@ -127,9 +151,9 @@ fn holds(condition: &Condition, request: &Request<'_>) -> bool {
 fn outcome_of(candidate: &Candidate, request: &Request<'_>) -> Outcome {
     for filter in &candidate.filters {
         match filter {
-            Filter::RedirectToHttps(status) => {
+            Filter::RedirectToHttps { status, port } => {
                 if !request.tls && !request.path.starts_with(ACME_CHALLENGE) {
-                    return Outcome::RedirectToHttps(*status);
+                    return Outcome::RedirectToHttps(*status, *port);
                 }
             }
         }

@@ -1,10 +1,11 @@
 //! What routes need of the main text: the frontends and shared sections have it for all of them together.
 
-use super::policy::auth::AuthHost;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use super::Test;
+use super::policy::auth::AuthHost;
 use crate::cluster::ObjectName;
 
 /// Something that at least one route needs; a new one is a reload.
@@ -40,6 +41,14 @@ pub enum Need {
     Passthrough,
     /// Name servers, for Services of type ExternalName.
     Resolvers,
+    /// Requests of some route are split over backends.
+    Split,
+    /// Some route looks at this.
+    Test(Test),
+    /// Some paths are regular expressions.
+    RegexPaths,
+    /// Some redirect to HTTPS names a port.
+    RedirectPort,
 }
 
 /// Users of basic authentication.

@@ -49,6 +49,9 @@ pub enum PathMatch {
     /// By path element: `/a` matches `/a`, `/a/` and `/a/b`, not `/ab`. No trailing slash; the empty text is the root and
     /// matches everything.
     Prefix(Arc<str>),
+    /// By a regular expression (PCRE2), from the start of the path on, that `options::regex` lets pass. A host that has some
+    /// has a root, too.
+    Regex(Arc<str>),
 }
 
 /// Identity of a route: no two routes have the same.
@@ -88,27 +91,63 @@ impl fmt::Display for RouteKey {
             PathMatch::Exact(path) => write!(f, "{path} (exact)"),
             PathMatch::Prefix(path) if path.is_empty() => f.write_str("/"),
             PathMatch::Prefix(path) => f.write_str(path),
+            PathMatch::Regex(path) => write!(f, "{path} (regex)"),
         }
     }
+}
+
+/// A test in HAProxy's ACL language, as its words: sample, flags, values.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Expression(pub Vec<Arc<str>>);
+
+/// What a condition looks at. HAProxy looks in this order, and then by name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Test {
+    /// Whether this holds.
+    Expression(Expression),
+    /// The value of this header (lower case); of several the first.
+    Header(Arc<str>),
+    /// The value of this cookie.
+    Cookie(Arc<str>),
 }
 
 /// A further condition of a candidate (Gateway API: header, method, query matches).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
-    /// The request has this header (lower case) with exactly this value.
+    /// The request has this header (lower case), the first of its name with exactly this value.
     Header(Arc<str>, Arc<str>),
+    /// The request has this cookie with exactly this value.
+    Cookie(Arc<str>, Arc<str>),
+    /// This holds.
+    Expression(Expression),
     /// The request method.
     Method(Arc<str>),
     /// The query has this parameter with exactly this value.
     Query(Arc<str>, Arc<str>),
 }
 
+impl Condition {
+    /// What it looks at; `None` for what is not rendered yet.
+    pub fn test(&self) -> Option<Test> {
+        match self {
+            Self::Header(name, _) => Some(Test::Header(name.clone())),
+            Self::Cookie(name, _) => Some(Test::Cookie(name.clone())),
+            Self::Expression(expression) => Some(Test::Expression(expression.clone())),
+            Self::Method(_) | Self::Query(..) => None,
+        }
+    }
+}
+
 /// What happens to a matched request before it goes to a backend, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Filter {
-    /// On a clear-text listener, redirect to `https://` with this status (301, 302, 303, 307 or 308), without a port; the path
-    /// `/.well-known/acme-challenge/` is exempt.
-    RedirectToHttps(u16),
+    /// On a clear-text listener, redirect to `https://`; the path `/.well-known/acme-challenge/` is exempt.
+    RedirectToHttps {
+        /// 301, 302, 303, 307 or 308.
+        status: u16,
+        /// Port in the location; `None` for none.
+        port: Option<u16>,
+    },
 }
 
 /// A share of a split.

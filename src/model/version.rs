@@ -94,6 +94,11 @@ impl Capabilities {
         self.since(2, 6)
     }
 
+    /// A map can be replaced as a whole (`prepare map`, `commit map`, 2.4).
+    pub fn map_versions(self) -> bool {
+        self.since(2, 4)
+    }
+
     /// Global `fd-hard-limit` (2.6).
     pub fn fd_hard_limit(self) -> bool {
         self.since(2, 6)

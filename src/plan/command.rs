@@ -106,6 +106,13 @@ pub enum Command {
         /// Key.
         key: Arc<str>,
     },
+    /// Replaces all entries of a map at once, in this order (2.4).
+    ReplaceMap {
+        /// Map.
+        map: MapId,
+        /// Keys and values.
+        entries: Vec<(Arc<str>, Arc<str>)>,
+    },
     /// Adds a pattern that is not in the list.
     AddPattern {
         /// File name in the patterns folder.

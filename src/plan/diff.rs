@@ -40,9 +40,11 @@ fn differences(running: &Texts, wanted: Texts, units: &BTreeSet<Unit>, capabilit
         plan: Plan::default(),
         loaded: OnceCell::new(),
     };
-    for unit in units {
+    let regex = |unit: &&Unit| matches!(unit, Unit::Entry(MapId::Regex, _));
+    for unit in units.iter().filter(|unit| !regex(unit)) {
         differ.unit(unit);
     }
+    differ.regexes(units.iter().filter(regex));
     let Differ { phases, mut plan, .. } = differ;
     plan.steps = phases.into_iter().flatten().collect();
     plan.placed = wanted;
@@ -103,6 +105,11 @@ impl Differ<'_> {
             Unit::Main => {}
             Unit::Backend(name) => self.backend(unit, name),
             Unit::Entry(id, key) => self.entry(unit, *id, key),
+            Unit::Entries(id, keys) => {
+                for key in keys {
+                    self.entry(&Unit::Entry(*id, key.clone()), *id, key);
+                }
+            }
             Unit::List(file) => self.list(unit, file),
             Unit::Certificate(file) => self.certificate(unit, file),
             Unit::DefaultCertificate => self.default_certificate(unit),
@@ -138,7 +145,7 @@ impl Differ<'_> {
         let key = key.clone();
         let (phase, command) = match (self.running.map(map).get(&key), self.wanted.map(map).get(&key)) {
             (old, new) if old == new => return,
-            (_, Some(value)) if !map.backends_in(value).all(|backend| self.runs(backend)) => {
+            (_, Some(value)) if !self.answers(map, value) => {
                 return self.wait(unit, None);
             }
             (None, Some(value)) => (Phase::Entries, Command::AddMapEntry { map, key, value: value.clone() }),
@@ -147,10 +154,49 @@ impl Differ<'_> {
             }
             (_, None) => (Phase::EntriesGone, Command::DeleteMapEntry { map, key }),
         };
-        if self.loads(map.file()) {
+        if self.loads_map(map) {
             self.step(phase, unit, vec![command]);
         } else {
             self.unloaded(phase, unit);
+        }
+    }
+
+    /// Entries of the map of regular expressions. HAProxy tries them in their order and can only append to it, so the whole
+    /// map is replaced when there is a new one.
+    fn regexes<'u>(&mut self, units: impl Iterator<Item = &'u Unit>) {
+        const MAP: MapId = MapId::Regex;
+        let (mut entries, mut keys, mut others) =
+            (self.running.map(MAP).clone(), BTreeSet::new(), Vec::new());
+        let mut is_new = false;
+        for unit in units {
+            let Unit::Entry(_, key) = unit else { continue };
+            match (self.running.map(MAP).get(key), self.wanted.map(MAP).get(key)) {
+                (old, new) if old == new => continue,
+                (_, Some(value)) if !self.answers(MAP, value) => {
+                    self.wait(unit, None);
+                    continue;
+                }
+                (old, Some(value)) => {
+                    is_new |= old.is_none();
+                    entries.insert_mut(key.clone(), value.clone());
+                }
+                (_, None) => _ = entries.remove_mut(key),
+            }
+            keys.insert(key.clone());
+            others.push(unit);
+        }
+        if is_new && self.loads_map(MAP) && self.capabilities.map_versions() {
+            let entries = MAP.in_order(&entries).into_iter().map(|(key, value)| (key.clone(), value.clone()));
+            let command = Command::ReplaceMap { map: MAP, entries: entries.collect() };
+            return self.step(Phase::Entries, &Unit::Entries(MAP, keys), vec![command]);
+        }
+        for unit in others {
+            let Unit::Entry(_, key) = unit else { continue };
+            if self.running.map(MAP).get(key).is_none() && self.loads_map(MAP) {
+                self.wait(unit, Some(ReloadReason::NewRegex));
+            } else {
+                self.entry(unit, MAP, key);
+            }
         }
     }
 
@@ -259,6 +305,17 @@ impl Differ<'_> {
         !lost.is_empty()
             && (self.wanted.certificates.iter())
                 .any(|(file, text)| !text.options.is_empty() && takes(text) && comes(file, text))
+    }
+
+    /// The same for a map; only values are looked up outside of the frontends.
+    fn loads_map(&self, map: MapId) -> bool {
+        if map == MapId::Values { self.loads(map.file()) } else { self.running.main.contains(map.file()) }
+    }
+
+    /// Whether HAProxy can do what a map value says.
+    fn answers(&self, map: MapId, value: &str) -> bool {
+        map.backends_in(value).all(|backend| self.runs(backend))
+            && map.demands(value).iter().all(|text| self.running.main.contains(text))
     }
 
     /// Whether a backend that a map value names runs.

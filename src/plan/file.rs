@@ -77,7 +77,7 @@ impl Texts {
     fn map_file(&self, id: MapId) -> String {
         let entries = self.map(id);
         let mut text = String::with_capacity(entries.size() * 64);
-        for (key, value) in entries {
+        for (key, value) in id.in_order(entries) {
             text.extend([key, " ", value, "\n"]);
         }
         text

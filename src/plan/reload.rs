@@ -22,6 +22,8 @@ pub enum ReloadReason {
     NoDefaultCertificate,
     /// A line of the certificate list, by its file, checks clients in another way.
     ClientChecks(Arc<str>),
+    /// A regular expression is new (before 2.4 there is no way to put it where it belongs).
+    NewRegex,
 }
 
 impl ReloadReason {
@@ -34,6 +36,7 @@ impl ReloadReason {
             Self::MoreSlots(_) => "more-slots",
             Self::NoDefaultCertificate => "no-default-certificate",
             Self::ClientChecks(_) => "client-checks",
+            Self::NewRegex => "new-regex",
         }
     }
 
@@ -70,6 +73,7 @@ impl fmt::Display for ReloadReason {
             Self::ClientChecks(file) => {
                 write!(f, "clients are checked in another way with certificate `{file}`")
             }
+            Self::NewRegex => f.write_str("a path that is a regular expression is new"),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::servers::can_add;
-use super::{BackendText, Texts, Unit};
+use super::{BackendText, MapId, Texts, Unit};
 use crate::cluster::Map;
 use crate::model::{BackendName, Capabilities};
 
@@ -87,7 +87,7 @@ pub(super) fn place(
     }
     for unit in &units {
         let Unit::Entry(map, key) = unit else { continue };
-        if let Some(value) = wanted.map(*map).get(key).and_then(|value| spares.value(value)) {
+        if let Some(value) = wanted.map(*map).get(key).and_then(|value| spares.value(*map, value)) {
             placed.map_mut(*map).insert_mut(key.clone(), value);
         }
     }
@@ -137,12 +137,16 @@ impl Spares {
     }
 
     /// A map value with spares for the backends in it that they stand for; `None` when there is none in it.
-    fn value(&self, value: &str) -> Option<Arc<str>> {
+    fn value(&self, map: MapId, value: &str) -> Option<Arc<str>> {
         let spare = |name: &str| self.taken.get(&BackendName::parsed(name));
-        if self.taken.is_empty() || !value.split('|').any(|name| spare(name).is_some()) {
+        if self.taken.is_empty() || !map.backends_in(value).any(|name| spare(name).is_some()) {
             return None;
         }
-        let names = value.split('|').map(|name| spare(name).map_or(name, BackendName::as_str));
-        Some(names.collect::<Vec<_>>().join("|").into())
+        let backends = map.backend_fields();
+        let fields = value.split('|').enumerate().map(|(i, field)| match spare(field) {
+            Some(spare) if i < backends => spare.as_str(),
+            _ => field,
+        });
+        Some(fields.collect::<Vec<_>>().join("|").into())
     }
 }

@@ -44,6 +44,9 @@ fn commands(plan: &Plan) -> Vec<String> {
         Command::AddMapEntry { key, value, .. } => format!("add {key} {value}"),
         Command::SetMapEntry { key, value, .. } => format!("set {key} {value}"),
         Command::DeleteMapEntry { key, .. } => format!("delete {key}"),
+        Command::ReplaceMap { entries, .. } => {
+            entries.iter().map(|(key, _)| key.as_ref()).collect::<Vec<_>>().join(" > ")
+        }
         Command::AddPattern { list, pattern } => format!("pattern {list} {pattern}"),
         Command::DeletePattern { list, pattern } => format!("no pattern {list} {pattern}"),
         Command::AddCertificate { file, .. } => format!("new certificate {file}"),

@@ -20,6 +20,8 @@ pub enum MapId {
     Match,
     /// Server name of TLS that is passed through → backend.
     Sni,
+    /// Regular expression for table, host and path → route value; the longest expression comes first.
+    Regex,
     /// Table, host and whole path → route value.
     Exact,
     /// Table, host and path prefix with a trailing slash → route value; the longest prefix wins.
@@ -28,7 +30,8 @@ pub enum MapId {
 
 impl MapId {
     /// All maps, in the order in which they are written: what others lead to comes first.
-    pub const ALL: [Self; 6] = [Self::Values, Self::Split, Self::Match, Self::Sni, Self::Exact, Self::Prefix];
+    pub const ALL: [Self; 7] =
+        [Self::Values, Self::Split, Self::Match, Self::Sni, Self::Regex, Self::Exact, Self::Prefix];
 
     /// File name in the maps folder.
     pub fn file(self) -> &'static str {
@@ -37,6 +40,7 @@ impl MapId {
             Self::Split => "split.map",
             Self::Match => "match.map",
             Self::Sni => "sni.map",
+            Self::Regex => "regex.map",
             Self::Exact => "exact.map",
             Self::Prefix => "prefix.map",
         }
@@ -47,12 +51,39 @@ impl MapId {
     /// The backends that a value of this map leads to: a route value is `<backend>|<backend on clear text>|…`, of which only
     /// the first two are backends.
     pub(super) fn backends_in(self, value: &str) -> impl Iterator<Item = &str> {
-        let count = match self {
+        value.split('|').take(self.backend_fields()).filter(|backend| !backend.is_empty())
+    }
+
+    /// How many fields of a value, from the first on, are backends.
+    pub(super) fn backend_fields(self) -> usize {
+        match self {
             Self::Values => 0,
             Self::Split | Self::Match | Self::Sni => 1,
-            Self::Exact | Self::Prefix => 2,
-        };
-        value.split('|').take(count).filter(|backend| !backend.is_empty())
+            Self::Regex | Self::Exact | Self::Prefix => 2,
+        }
+    }
+
+    /// What the frontends must hold for a value of this map to mean what it says: more fields than two need lines of their own
+    /// there, and without them the last field would be taken for a backend.
+    pub(super) fn demands(self, value: &str) -> Vec<&'static str> {
+        let mut fields = value.split('|').skip(2);
+        if !matches!(self, Self::Regex | Self::Exact | Self::Prefix) {
+            return Vec::new();
+        }
+        let port = fields.next().unwrap_or_default();
+        let flags = fields.next().unwrap_or_default();
+        let maps = [('s', Self::Split), ('m', Self::Match), ('r', Self::Regex)];
+        let maps = maps.into_iter().filter(|(flag, _)| flags.contains(*flag)).map(|(_, map)| map.file());
+        (!port.is_empty()).then_some("set-var(txn.route_port)").into_iter().chain(maps).collect()
+    }
+
+    /// The entries in the order in which HAProxy must try them.
+    pub(super) fn in_order(self, entries: &Map<Arc<str>, Arc<str>>) -> Vec<(&Arc<str>, &Arc<str>)> {
+        let mut entries: Vec<_> = entries.iter().collect();
+        if self == Self::Regex {
+            entries.sort_by_key(|(key, _)| (std::cmp::Reverse(key.len()), *key));
+        }
+        entries
     }
 }
 
@@ -194,6 +225,11 @@ impl Texts {
                 Some(value) => self.map_mut(*id).insert_mut(key.clone(), value.clone()),
                 None => _ = self.map_mut(*id).remove_mut(key),
             },
+            Unit::Entries(id, keys) => {
+                for key in keys {
+                    self.adopt(wanted, &Unit::Entry(*id, key.clone()));
+                }
+            }
             Unit::List(file) => match wanted.lists.get(file) {
                 Some(list) => self.lists.insert_mut(file.clone(), list.clone()),
                 None => _ = self.lists.remove_mut(file),

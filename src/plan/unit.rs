@@ -18,6 +18,8 @@ pub enum Unit {
     Backend(BackendName),
     /// An entry of a map, by key.
     Entry(MapId, Arc<str>),
+    /// Entries of a map that change together, by key.
+    Entries(MapId, BTreeSet<Arc<str>>),
     /// A list of patterns, by file name.
     List(Arc<str>),
     /// A certificate, by file name.
@@ -32,7 +34,7 @@ impl Unit {
         match self {
             Self::Main => vec![FileId::Main],
             Self::Backend(name) => vec![FileId::Shard(shard_of(name.as_str()))],
-            Self::Entry(id, _) => vec![FileId::Map(*id)],
+            Self::Entry(id, _) | Self::Entries(id, _) => vec![FileId::Map(*id)],
             Self::List(file) => vec![FileId::List(file.clone())],
             Self::Certificate(file) => vec![FileId::Certificate(file.clone()), FileId::CrtList],
             Self::DefaultCertificate => vec![FileId::DefaultCertificate],

@@ -112,11 +112,16 @@ fn request_id(text: &mut Text, some_are_trusted: bool) {
 }
 
 /// On clear text: a request that came over TLS to a trusted proxy is not redirected to HTTPS once more.
-pub(super) fn no_redirect(text: &mut Text, global: &Global) {
+pub(super) fn no_redirect(text: &mut Text, global: &Global, backend: &str) {
     if global.clients.trusted_proxies.is_some() {
-        text.line(format_args!(
-            "http-request set-var(txn.backend) var(txn.route),field(1,|) if {TRUSTED} {HTTPS}"
-        ));
+        text.line(format_args!("http-request set-var(txn.backend) {backend} if {TRUSTED} {HTTPS}"));
+    }
+}
+
+/// Remembers the backend that was chosen, before a redirect takes its place.
+pub(super) fn keep(text: &mut Text, global: &Global) {
+    if global.clients.trusted_proxies.is_some() {
+        text.line(format_args!("http-request set-var(txn.kept) var(txn.backend)"));
     }
 }
 

@@ -108,6 +108,19 @@ pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// A text as a regular expression that matches exactly it: what is not a letter or digit gets a backslash, which PCRE takes for
+/// the character itself whatever it is.
+pub(super) fn literal_regex(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if c.is_ascii_punctuation() {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
 fn replaced(text: &str, allowed: impl Fn(char) -> bool, with: char) -> Cow<'_, str> {
     if text.chars().all(&allowed) {
         Cow::Borrowed(text)

@@ -4,7 +4,7 @@
 
 use super::Paths;
 use super::text::Text;
-use crate::model::global::error_pages::ErrorPages;
+use crate::model::{Global, Need};
 
 /// Redirect statuses; the rest of the world gets 302.
 const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
@@ -19,7 +19,8 @@ pub(super) fn redirect_backend(status: u16) -> String {
 }
 
 /// All of them. `from` is the text that names the defaults.
-pub(super) fn write(text: &mut Text, from: &str, pages: &ErrorPages, paths: &Paths<'_>) {
+pub(super) fn write(text: &mut Text, global: &Global, from: &str, paths: &Paths<'_>) {
+    let pages = &global.error_pages;
     for (status, body) in [
         (404, NOT_FOUND),
         (500, "the backend of this path cannot be used - 500"),
@@ -38,6 +39,11 @@ pub(super) fn write(text: &mut Text, from: &str, pages: &ErrorPages, paths: &Pat
         text.section(format_args!("backend {}{from}", redirect_backend(status)));
         // HTTP/1.0 without Host: there is nowhere to redirect to.
         text.line(format_args!("http-request deny deny_status 400 unless {{ var(txn.host) -m len gt 0 }}"));
+        if global.needs.contains(&Need::RedirectPort) {
+            text.line(format_args!(
+                "http-request redirect prefix https://%[var(txn.host)]:%[var(txn.route_port)] code {status} if {{ var(txn.route_port) -m found }}"
+            ));
+        }
         // `prefix` appends path and query.
         text.line(format_args!("http-request redirect prefix https://%[var(txn.host)] code {status}"));
     }

@@ -1,6 +1,7 @@
 //! The frontends: listeners, and the rules that find the backend of a request in the maps.
 
 use super::route::KNOWN;
+use super::routing::Routing;
 use super::text::Text;
 use super::{Paths, certificate, clients, defaults, escape, logs, passthrough};
 use crate::model::global::tls::TlsListener;
@@ -22,12 +23,19 @@ impl Frontends<'_> {
             && self.open(text, "http", port, "")
         {
             self.traffic(text, "http", 80);
-            // The last field is the backend on clear text when there is one, else the only one.
-            text.line(format_args!("http-request set-var(txn.backend) var(txn.route),field(-1,|)"));
-            text.line(format_args!(
-                "http-request set-var(txn.backend) var(txn.route),field(1,|) if {{ path_beg /.well-known/acme-challenge/ }}"
-            ));
-            clients::no_redirect(text, self.global);
+            if let Some(routing) = self.more_routing() {
+                routing.write(text);
+                clients::keep(text, self.global);
+                routing.clear_text(text);
+                clients::no_redirect(text, self.global, "var(txn.kept)");
+            } else {
+                // The last field is the backend on clear text when there is one, else the only one.
+                text.line(format_args!("http-request set-var(txn.backend) var(txn.route),field(-1,|)"));
+                text.line(format_args!(
+                    "http-request set-var(txn.backend) var(txn.route),field(1,|) if {{ path_beg /.well-known/acme-challenge/ }}"
+                ));
+                clients::no_redirect(text, self.global, "var(txn.route),field(1,|)");
+            }
             choose(text);
         }
         if let Some(port) = self.global.listeners.https {
@@ -50,7 +58,14 @@ impl Frontends<'_> {
                         "http-request return status 421 content-type text/plain string \"this host needs a connection of its own\" if {{ ssl_fc_has_sni }} !{{ ssl_fc_sni,lower,strcmp(txn.host) eq 0 }}"
                     ));
                 }
-                text.line(format_args!("http-request set-var(txn.backend) var(txn.route),field(1,|)"));
+                match self.more_routing() {
+                    Some(routing) => routing.write(text),
+                    None => {
+                        text.line(format_args!(
+                            "http-request set-var(txn.backend) var(txn.route),field(1,|)"
+                        ));
+                    }
+                }
                 choose(text);
             }
         }
@@ -73,6 +88,11 @@ impl Frontends<'_> {
             options.extend([" ca-sign-file ", &self.paths.asset(signer), " generate-certificates"]);
         }
         options
+    }
+
+    /// What routes need that are more than a backend.
+    fn more_routing(&self) -> Option<Routing<'_>> {
+        Routing::of(&self.global.needs, self.paths, Table::ingress())
     }
 
     /// Opens a frontend with its bind; without any address family there is none (a frontend without bind is a warning).

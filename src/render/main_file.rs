@@ -67,7 +67,7 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
     let from = from(capabilities);
     needs::write(&mut text, global, paths, &from);
     Frontends { global, paths, from: &from }.write(&mut text);
-    fixed::write(&mut text, &from, &global.error_pages, paths);
+    fixed::write(&mut text, global, &from, paths);
     auth::write_sections(&mut text, global, paths, &from);
     text.finish()
 }

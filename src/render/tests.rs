@@ -8,6 +8,7 @@
 
 mod access;
 mod auth;
+mod decisions;
 mod escaping;
 mod haproxy;
 pub(crate) mod models;
@@ -96,12 +97,17 @@ fn backend_with_dynamic_servers() {
 fn routes_are_map_entries() {
     let mut model = empty();
     let name = BackendName::parsed("ns_web_80");
-    let redirect = [Filter::RedirectToHttps(302)];
+    let redirect = [Filter::RedirectToHttps { status: 302, port: None }];
     for (host, path, backend, filters) in [
         (exact_host("foo.bar"), prefix(""), None, &[][..]),
         (exact_host("foo.bar"), prefix("/a"), Some(&name), &redirect),
         (exact_host("foo.bar"), exact("/a"), Some(&name), &[]),
-        (HostMatch::Wildcard("foo.bar".into()), prefix(""), Some(&name), &[Filter::RedirectToHttps(999)]),
+        (
+            HostMatch::Wildcard("foo.bar".into()),
+            prefix(""),
+            Some(&name),
+            &[Filter::RedirectToHttps { status: 999, port: None }],
+        ),
         (HostMatch::Any, exact("/x y"), Some(&name), &[]),
         (HostMatch::Default, prefix(""), Some(&BackendName::fixed(503)), &[]),
         (exact_host("[2001:db8::1]"), prefix(""), Some(&name), &[]),

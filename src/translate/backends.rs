@@ -39,11 +39,22 @@ pub(super) fn resolve<'a>(
     origin: &Origin,
     snapshot: &'a Snapshot,
 ) -> Result<(&'a Service, Cow<'a, ServicePort>), Problem> {
+    resolve_or(backend, namespace, origin, snapshot, "requests are answered with 503")
+}
+
+/// The same with what comes of it when something is wrong.
+pub(super) fn resolve_or<'a>(
+    backend: &IngressBackend,
+    namespace: &str,
+    origin: &Origin,
+    snapshot: &'a Snapshot,
+    effect: &str,
+) -> Result<(&'a Service, Cow<'a, ServicePort>), Problem> {
     let problem = |code, message: String, hint: &str| Problem {
         origin: origin.clone(),
         code,
         severity: Severity::Error,
-        message: format!("{message}; requests are answered with 503"),
+        message: format!("{message}; {effect}"),
         hint: hint.to_owned(),
     };
     match backend {

@@ -4,13 +4,20 @@ use std::sync::Arc;
 
 use super::Settings;
 use crate::cluster::{Ingress, IngressClass, Snapshot};
+use crate::options::PREFIXES;
+use crate::options::routing::INGRESS_CLASS;
 
 /// The annotation that named the class before `spec.ingressClassName` existed (Kubernetes 1.18).
 const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
 
-/// The class that an Ingress names; the field wins over the annotation.
+/// The class that an Ingress names; the field wins over the annotation, and Kubernetes' own annotation over `ingress.class`.
 pub(super) fn class_of(ingress: &Ingress) -> Option<Arc<str>> {
-    let annotation = || ingress.annotations.get(CLASS_ANNOTATION).cloned();
+    let ours = || PREFIXES.iter().map(|prefix| format!("{prefix}{}", INGRESS_CLASS.entry.name));
+    let annotation = || {
+        let annotations = Some(&ingress.annotations).filter(|annotations| !annotations.is_empty())?;
+        let old = annotations.get(CLASS_ANNOTATION).filter(|class| !class.is_empty());
+        old.or_else(|| ours().find_map(|name| annotations.get(name.as_str()))).cloned()
+    };
     ingress
         .class
         .clone()

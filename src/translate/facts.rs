@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::clients::{ClientClaim, claim_of};
 use super::host::{host_match, is_covered, parse_host, path_match};
-use crate::cluster::{Ingress, IngressBackend, Kind, ObjectName, Origin};
+use crate::cluster::{Ingress, IngressBackend, Kind, ObjectName, Origin, PathType};
 use crate::model::{HostMatch, PathMatch, RouteKey, Table};
+use crate::options::routing::{CANARY, PATH_TYPE, PathKind};
 use crate::options::{Finding, FindingKind, Layer, Scope};
 use crate::problem::{Code, Problem, Severity};
 
@@ -27,6 +28,8 @@ pub(super) struct Claim {
     pub(super) origin: Origin,
     /// The host is covered by `spec.tls` of the same Ingress.
     pub(super) covered: bool,
+    /// Its Ingress is a canary.
+    pub(super) canary: bool,
     /// The keys of the Ingress.
     pub(super) layer: Arc<Layer>,
 }
@@ -82,6 +85,13 @@ pub(super) fn facts_of(ingress: &Ingress, table: &Table) -> Facts {
     let mut facts = Facts::default();
     let origin = Origin::object(Kind::Ingress, ingress.name.clone());
     let (layer, findings) = Layer::of_annotations(Scope::Ingress, &ingress.annotations);
+    let canary = layer.get(&CANARY);
+    let invalid = |finding: &Finding| {
+        finding.key.ends_with("/canary") && matches!(finding.kind, FindingKind::Invalid(_))
+    };
+    let may_be_canary = canary.is_none() && findings.iter().any(invalid);
+    let canary = canary.unwrap_or(false);
+    let path_kind = layer.get(&PATH_TYPE).unwrap_or_default();
     let layer = Arc::new(layer);
     facts.problems.extend(findings.iter().map(|finding| entry_problem(&origin, finding)));
 
@@ -100,6 +110,10 @@ pub(super) fn facts_of(ingress: &Ingress, table: &Table) -> Facts {
     let (clients, problems) = claim_of(&layer, &origin, rank, hosts);
     facts.clients = clients.map(Arc::new);
     facts.problems.extend(problems);
+    if may_be_canary {
+        // Whatever it is meant to be, it must not take requests from the main Ingress.
+        return facts;
+    }
 
     let rank = |position| Rank { created: ingress.created, ingress: ingress.name.clone(), position };
     let mut claim = |key, backend: &IngressBackend, origin, covered| {
@@ -109,6 +123,7 @@ pub(super) fn facts_of(ingress: &Ingress, table: &Table) -> Facts {
             backend: backend.clone(),
             origin,
             covered,
+            canary,
             layer: layer.clone(),
         }));
     };
@@ -116,11 +131,20 @@ pub(super) fn facts_of(ingress: &Ingress, table: &Table) -> Facts {
         claim(RouteKey::default_of(table.clone()), backend, origin.at("spec.defaultBackend"), false);
     }
     let mut bad_paths = Vec::new();
+    let hint = match path_kind {
+        PathKind::Regex => {
+            "write a path, or a plain regular expression such as `/user/[0-9]+$`, that starts with `/`"
+        }
+        _ => "write a path that starts with `/`, without white space, `?` and `#`",
+    };
     for (i, (rule, host)) in ingress.rules.iter().zip(rule_hosts).enumerate() {
         let Ok(host) = host else { continue };
         let covered = host.as_deref().is_some_and(|host| is_covered(host, &tls_hosts));
         let host = host.map_or(HostMatch::Any, |host| host_match(&host));
-        if host != HostMatch::Any {
+        let regexes = path_kind == PathKind::Regex
+            && rule.paths.iter().any(|path| path.path_type == PathType::ImplementationSpecific);
+        // A canary is about requests that the main Ingress has anyway. A host with regular expressions needs a root.
+        if !canary && (host != HostMatch::Any || regexes) {
             facts.hosts.push(host.clone());
         }
         // A rule without paths sends everything for its host to the default backend of its Ingress (IngressRule in the API
@@ -132,7 +156,7 @@ pub(super) fn facts_of(ingress: &Ingress, table: &Table) -> Facts {
         }
         for (j, path) in rule.paths.iter().enumerate() {
             let origin = origin.at(format!("spec.rules[{i}].http.paths[{j}]"));
-            match path_match(path) {
+            match path_match(path, path_kind) {
                 Ok(path_match) => {
                     let key = RouteKey { table: table.clone(), host: host.clone(), path: path_match };
                     claim(key, &path.backend, origin, covered);
@@ -145,7 +169,7 @@ pub(super) fn facts_of(ingress: &Ingress, table: &Table) -> Facts {
                         "path `{}` has no effect: {reason}",
                         shown(path.path.as_deref().unwrap_or_default())
                     ),
-                    hint: "write a path that starts with `/`, without white space, `?` and `#`".to_owned(),
+                    hint: hint.to_owned(),
                 }),
             }
         }

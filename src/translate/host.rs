@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use crate::cluster::{IngressPath, PathType};
 use crate::model::{HostMatch, PathMatch};
+use crate::options::regex;
+use crate::options::routing::PathKind;
 
 /// Longer paths do not fit beside their value into one safe payload of the master CLI (15 kB), nor is there use for them.
 const LONGEST_PATH: usize = 4096;
@@ -63,14 +65,21 @@ pub(super) fn is_covered(host: &str, tls_hosts: &BTreeSet<Arc<str>>) -> bool {
     }
 }
 
-/// How the path of a rule is matched, or why it cannot be.
-pub(super) fn path_match(path: &IngressPath) -> Result<PathMatch, &'static str> {
+/// How the path of a rule is matched, or why it cannot be. `kind` is about the type `ImplementationSpecific`.
+pub(super) fn path_match(path: &IngressPath, kind: PathKind) -> Result<PathMatch, &'static str> {
     let text = path.path.as_deref().unwrap_or_default();
     if text.is_empty() {
         return match path.path_type {
             PathType::ImplementationSpecific => Ok(PathMatch::Prefix("".into())),
             PathType::Exact | PathType::Prefix => Err("it is empty"),
         };
+    }
+    if (path.path_type, kind) == (PathType::ImplementationSpecific, PathKind::Regex) {
+        let regex = text.strip_prefix('^').unwrap_or(text);
+        if !regex.starts_with('/') {
+            return Err("it does not start with `/`");
+        }
+        return regex::check(regex).map(|()| PathMatch::Regex(regex.into()));
     }
     if !text.starts_with('/') {
         return Err("it does not start with `/`");
@@ -86,6 +95,7 @@ pub(super) fn path_match(path: &IngressPath) -> Result<PathMatch, &'static str> 
     }
     Ok(match path.path_type {
         PathType::Exact => PathMatch::Exact(text.into()),
+        PathType::ImplementationSpecific if kind == PathKind::Exact => PathMatch::Exact(text.into()),
         PathType::Prefix | PathType::ImplementationSpecific => {
             PathMatch::Prefix(text.trim_end_matches('/').into())
         }
@@ -134,7 +144,7 @@ mod tests {
         let check = |path: Option<&str>, path_type, expected: Result<PathMatch, ()>| {
             let path =
                 IngressPath { path: path.map(Into::into), path_type, backend: IngressBackend::Missing };
-            assert_eq!(path_match(&path).map_err(|_| ()), expected, "{path:?}");
+            assert_eq!(path_match(&path, PathKind::Prefix).map_err(|_| ()), expected, "{path:?}");
         };
         check(Some("/a/"), Exact, Ok(PathMatch::Exact("/a/".into())));
         check(Some("/a/"), Prefix, prefix("/a"));
@@ -144,6 +154,18 @@ mod tests {
         check(None, ImplementationSpecific, prefix(""));
         check(Some(""), ImplementationSpecific, prefix(""));
         check(None, Prefix, Err(()));
+        let of_kind = |text: &str, kind| {
+            let path_type = ImplementationSpecific;
+            path_match(
+                &IngressPath { path: Some(text.into()), path_type, backend: IngressBackend::Missing },
+                kind,
+            )
+        };
+        assert_eq!(of_kind("/a/", PathKind::Exact), Ok(PathMatch::Exact("/a/".into())));
+        assert_eq!(of_kind("^/a/[0-9]+$", PathKind::Regex), Ok(PathMatch::Regex("/a/[0-9]+$".into())));
+        for bad in ["a", ".*", "/(", "/a b", "/#", "/a\nb", "^"] {
+            assert!(of_kind(bad, PathKind::Regex).is_err(), "{bad}");
+        }
         for bad in ["a", "", "/a b", "/a\tb", "/a#b", "/a?b", "/a\u{a0}b", "/a\u{7f}", "/a\nb"] {
             check(Some(bad), Prefix, Err(()));
             check(Some(bad), Exact, Err(()));
@@ -159,7 +181,7 @@ mod tests {
             }
             for path_type in [PathType::Exact, PathType::Prefix] {
                 let path = IngressPath { path: Some(text.as_str().into()), path_type, backend: IngressBackend::Missing };
-                if let Ok(PathMatch::Exact(path) | PathMatch::Prefix(path)) = path_match(&path) {
+                if let Ok(PathMatch::Exact(path) | PathMatch::Prefix(path)) = path_match(&path, PathKind::Regex) {
                     assert!(path.is_empty() || path.starts_with('/'));
                     assert!(!path.contains(|c: char| c.is_whitespace() || c.is_control() || c == '#'), "{path:?}");
                 }

@@ -237,7 +237,8 @@ fn root_of(host: &HostMatch, table: &Table) -> RouteKey {
     RouteKey { table: table.clone(), host: host.clone(), path: PathMatch::Prefix("".into()) }
 }
 
-fn service_of(claim: &Claim) -> Option<ObjectName> {
+/// The Service that a claim names.
+pub(super) fn service_of(claim: &Claim) -> Option<ObjectName> {
     match &claim.backend {
         IngressBackend::Service { name, .. } => {
             Some(ObjectName::new(claim.rank.ingress.namespace.clone(), name.clone()))

@@ -5,6 +5,7 @@ mod access;
 mod auth;
 mod raw;
 mod rewriting;
+mod routing;
 mod servers;
 mod tls;
 
@@ -110,6 +111,7 @@ pub(super) fn policy_of(context: &Context<'_>, notes: &mut Notes) -> Arc<Policy>
     rewriting::read(context, &mut policy, notes);
     tls::read(context, &mut policy, notes);
     raw::read(context, &mut policy, notes);
+    routing::read(context, &mut policy);
     access::settle(context, &mut policy, notes);
     Arc::new(policy)
 }

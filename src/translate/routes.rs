@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Settings;
-use super::backends::{Target, resolve, resolve_service};
+use super::backends::{Target, resolve, resolve_or, resolve_service};
+use super::canary;
+use super::contest::Contest;
 use super::facts::Claim;
 use super::index::Index;
 use super::notes::Notes;
@@ -12,13 +14,13 @@ use super::passthrough;
 use super::policy::{Context, Path, policy_of};
 use crate::cluster::{Kind, ObjectName, Origin, Service, ServicePort, Snapshot};
 use crate::model::{
-    BackendName, Candidate, Filter, HostMatch, Mode, PathMatch, Policy, Route, RouteKey, Weighted,
+    BackendName, Candidate, Condition, Expression, Filter, HostMatch, Mode, Need, PathMatch, Policy, Route,
+    RouteKey, Weighted,
 };
+use crate::options::condition::{self as expression, Plain};
+use crate::options::routing::{DEFAULT_SSL_REDIRECT_CODE, SSL_REDIRECT_CODE, SSL_REDIRECT_PORT};
 use crate::options::{Layer, Layers, SSL_REDIRECT, Scope};
-use crate::problem::{Code, Problem, Severity};
-
-/// Status of the redirect to HTTPS.
-const REDIRECT_STATUS: u16 = 302;
+use crate::problem::{Problem, Severity};
 
 /// A route as it should be.
 #[derive(Debug, Default)]
@@ -92,43 +94,152 @@ impl Inputs<'_> {
 
 /// The route of this key.
 pub(super) fn compute(key: &RouteKey, inputs: &Inputs<'_>) -> Computed {
-    match inputs.index.claims.get(key).map(Vec::as_slice) {
-        Some([winner, losers @ ..]) => {
-            let mut notes = Notes::default();
-            notes.problems.extend(losers.iter().map(|loser| conflict(winner, loser)));
-            let ingress = &winner.rank.ingress;
-            let target = match resolve(&winner.backend, &ingress.namespace, &winner.origin, inputs.snapshot) {
-                Ok(port) => {
-                    let ingress = Some((ingress, winner.layer.as_ref()));
-                    Some(inputs.target(ingress, Some(key), &winner.origin, port, &mut notes))
-                }
-                Err(problem) => {
-                    notes.problems.push(problem);
-                    None
-                }
-            };
-            // What is passed through has nothing to say to requests that are seen.
-            let passed = target.as_ref().is_some_and(|target| target.policy.mode == Mode::Tcp);
-            let backend = match &target {
-                Some(_) if passed => BackendName::fixed(404),
-                Some(target) => target.name(),
-                None => BackendName::fixed(503),
-            };
-            let filters = if redirects(winner, passed, inputs) {
-                vec![Filter::RedirectToHttps(REDIRECT_STATUS)]
-            } else {
-                Vec::new()
-            };
-            let route = route(key, backend, filters, winner.origin.clone());
-            let passthrough = target.as_ref().filter(|_| passed).map(Target::name);
-            Computed { route: Some(route), targets: target.into_iter().collect(), passthrough, notes }
+    let mut notes = Notes::default();
+    if let Some(claims) = inputs.index.claims.get(key) {
+        let mut contest = Contest::of(claims, inputs);
+        notes.problems = std::mem::take(&mut contest.problems);
+        if let Some(leader) = contest.leader() {
+            let (targets, passthrough) = (Vec::new(), None);
+            return Computing { key, inputs, leader, targets, passthrough, notes }.route(&contest);
         }
-        _ if key.host == HostMatch::Default => default_route(key, inputs),
+    }
+    match key {
+        _ if key.host == HostMatch::Default => {
+            let mut computed = default_route(key, inputs);
+            computed.notes.extend(notes);
+            computed
+        }
         _ if key.path == PathMatch::Prefix("".into()) && inputs.index.hosts.contains_key(&key.host) => {
             let route = Route { key: key.clone(), candidates: Vec::new() };
-            Computed { route: Some(route), ..Computed::default() }
+            Computed { route: Some(route), notes, ..Computed::default() }
         }
-        _ => Computed::default(),
+        _ => Computed { notes, ..Computed::default() },
+    }
+}
+
+/// A route while its candidates are made.
+struct Computing<'a> {
+    key: &'a RouteKey,
+    inputs: &'a Inputs<'a>,
+    /// Its Ingress says what counts for the whole route.
+    leader: &'a Claim,
+    targets: Vec<Target>,
+    /// The backend that TLS of the host is passed through to.
+    passthrough: Option<BackendName>,
+    notes: Notes,
+}
+
+impl Computing<'_> {
+    fn route(mut self, contest: &Contest<'_>) -> Computed {
+        let main = contest.main.map(|claim| (claim, self.backend(claim)));
+        let filters = self.filters();
+        let mut conditional = Vec::new();
+        for (claim, test) in &contest.conditional {
+            let backend = self.backend(claim);
+            for condition in conditions(test) {
+                self.notes.needs.extend(condition.test().map(Need::Test));
+                conditional.push(Candidate {
+                    conditions: vec![condition],
+                    filters: filters.clone(),
+                    split: vec![Weighted { weight: 1, backend: backend.clone() }],
+                    origin: claim.origin.clone(),
+                });
+            }
+        }
+        let mut last = main.map(|(claim, backend)| Candidate {
+            conditions: Vec::new(),
+            filters,
+            split: vec![Weighted { weight: 1, backend }],
+            origin: claim.origin.clone(),
+        });
+        if let (Some(main), Some(canary)) = (&mut last, contest.canary) {
+            let target = self.canary_target(canary);
+            let part = canary::part(canary, &mut self.notes);
+            if let Some(target) = target {
+                conditional.extend(part.candidates(canary, main, &target.name()));
+                part.split(main, target.name());
+                self.targets.push(target);
+            }
+        }
+        if let PathMatch::Regex(_) = self.key.path {
+            self.notes.needs.insert(Need::RegexPaths);
+        }
+        // In the order in which HAProxy looks; those with the same test by rank.
+        conditional.sort_by_key(|candidate: &Candidate| candidate.conditions.first().map(Condition::test));
+        let candidates = conditional.into_iter().chain(last).collect();
+        let route = Route { key: self.key.clone(), candidates };
+        let Self { targets, passthrough, notes, .. } = self;
+        Computed { route: Some(route), targets, passthrough, notes }
+    }
+
+    /// The backend of a claim; one that answers 503 when it cannot be had.
+    fn backend(&mut self, claim: &Claim) -> BackendName {
+        let ingress = &claim.rank.ingress;
+        match resolve(&claim.backend, &ingress.namespace, &claim.origin, self.inputs.snapshot) {
+            Ok(port) => {
+                let by = Some((ingress, claim.layer.as_ref()));
+                let target = self.inputs.target(by, Some(self.key), &claim.origin, port, &mut self.notes);
+                let name = target.name();
+                let is_passed = target.policy.mode == Mode::Tcp;
+                self.targets.push(target);
+                if is_passed {
+                    // What is passed through has nothing to say to requests that are seen.
+                    self.passthrough = Some(name);
+                    return BackendName::fixed(404);
+                }
+                name
+            }
+            Err(problem) => {
+                self.notes.problems.push(problem);
+                BackendName::fixed(503)
+            }
+        }
+    }
+
+    /// The target of a canary: the keys of the main Ingress count. Without it the main one gets everything.
+    fn canary_target(&mut self, canary: &Claim) -> Option<Target> {
+        let (ingress, layer) = (&self.leader.rank.ingress, self.leader.layer.as_ref());
+        let effect = "the canary gets no requests";
+        match resolve_or(&canary.backend, &ingress.namespace, &canary.origin, self.inputs.snapshot, effect) {
+            Ok(port) => {
+                let by = Some((ingress, layer));
+                Some(self.inputs.target(by, Some(self.key), &canary.origin, port, &mut self.notes))
+            }
+            Err(problem) => {
+                self.notes.problems.push(problem);
+                None
+            }
+        }
+    }
+
+    /// The redirect to HTTPS.
+    fn filters(&mut self) -> Vec<Filter> {
+        let Inputs { config, settings, .. } = self.inputs;
+        let layer = &self.leader.layer;
+        let redirects = layer.get(&SSL_REDIRECT).or_else(|| config.get(&SSL_REDIRECT));
+        if settings.listeners.https.is_none()
+            || !redirects.unwrap_or(self.leader.covered || self.passthrough.is_some())
+        {
+            return Vec::new();
+        }
+        let status = layer.get(&SSL_REDIRECT_CODE).or_else(|| config.get(&SSL_REDIRECT_CODE));
+        let port = layer.get(&SSL_REDIRECT_PORT).or_else(|| config.get(&SSL_REDIRECT_PORT));
+        let port = port.filter(|port| *port != 443);
+        self.notes.needs.extend(port.map(|_| Need::RedirectPort));
+        vec![Filter::RedirectToHttps { status: status.unwrap_or(DEFAULT_SSL_REDIRECT_CODE), port }]
+    }
+}
+
+/// What a test says, as conditions of which one must hold.
+fn conditions(test: &expression::Expression) -> Vec<Condition> {
+    match test.plain() {
+        Some(Plain::Header(name, values)) => {
+            values.iter().map(|value| Condition::Header(name.clone(), value.clone())).collect()
+        }
+        Some(Plain::Cookie(name, values)) => {
+            values.iter().map(|value| Condition::Cookie(name.clone(), value.clone())).collect()
+        }
+        None => vec![Condition::Expression(Expression(test.words().to_vec()))],
     }
 }
 
@@ -140,7 +251,7 @@ fn default_route(key: &RouteKey, inputs: &Inputs<'_>) -> Computed {
         Ok(port) => {
             let mut notes = Notes::default();
             let target = inputs.target(None, Some(key), &origin, port, &mut notes);
-            let route = Some(route(key, target.name(), Vec::new(), origin));
+            let route = Some(route(key, target.name(), origin));
             Computed { route, targets: vec![target], passthrough: None, notes }
         }
         Err((code, message, hint)) => {
@@ -151,7 +262,7 @@ fn default_route(key: &RouteKey, inputs: &Inputs<'_>) -> Computed {
                 message: format!("{message}; requests that match no rule are answered with 404"),
                 hint,
             };
-            let route = Some(route(key, BackendName::fixed(404), Vec::new(), origin));
+            let route = Some(route(key, BackendName::fixed(404), origin));
             Computed {
                 route,
                 targets: Vec::new(),
@@ -162,53 +273,10 @@ fn default_route(key: &RouteKey, inputs: &Inputs<'_>) -> Computed {
     }
 }
 
-fn route(key: &RouteKey, backend: BackendName, filters: Vec<Filter>, origin: Origin) -> Route {
+fn route(key: &RouteKey, backend: BackendName, origin: Origin) -> Route {
     let split = vec![Weighted { weight: 1, backend }];
-    Route { key: key.clone(), candidates: vec![Candidate { conditions: Vec::new(), filters, split, origin }] }
-}
-
-fn redirects(claim: &Claim, passed: bool, inputs: &Inputs<'_>) -> bool {
-    let said = || claim.layer.get(&SSL_REDIRECT).or_else(|| inputs.config.get(&SSL_REDIRECT));
-    inputs.settings.listeners.https.is_some() && said().unwrap_or(claim.covered || passed)
-}
-
-fn conflict(winner: &Arc<Claim>, loser: &Arc<Claim>) -> Problem {
-    let key = &loser.key;
-    let by = &winner.rank.ingress;
-    let problem = |code, severity, message, hint: &str| Problem {
-        origin: loser.origin.clone(),
-        code,
-        severity,
-        message,
-        hint: hint.to_owned(),
-    };
-    if *by == loser.rank.ingress {
-        let place = winner.origin.key.as_deref().unwrap_or_default();
-        let severity = if winner.backend == loser.backend { Severity::Warning } else { Severity::Error };
-        return problem(
-            Code::RouteConflict,
-            severity,
-            format!("`{key}` has no effect here: `{place}` of the same Ingress already claims it"),
-            "remove one of the two paths; `/a` and `/a/` are the same prefix",
-        );
+    Route {
+        key: key.clone(),
+        candidates: vec![Candidate { conditions: Vec::new(), filters: Vec::new(), split, origin }],
     }
-    let why = if winner.rank.created < loser.rank.created {
-        "is older"
-    } else {
-        "is as old and comes first by name"
-    };
-    if key.host == HostMatch::Default {
-        return problem(
-            Code::DefaultBackendConflict,
-            Severity::Error,
-            format!("`defaultBackend` has no effect here: Ingress `{by}`, which {why}, already has one"),
-            "remove `spec.defaultBackend` from one of the two Ingresses",
-        );
-    }
-    problem(
-        Code::RouteConflict,
-        Severity::Error,
-        format!("`{key}` has no effect here: Ingress `{by}`, which {why}, already claims it"),
-        "remove the path from one of the two Ingresses",
-    )
 }

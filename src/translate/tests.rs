@@ -5,6 +5,7 @@ mod auth;
 mod backends;
 mod build;
 mod classes;
+mod contest;
 mod incremental;
 mod reference;
 mod rewriting;
@@ -18,7 +19,7 @@ use std::fmt::Write as _;
 
 use super::{Settings, Translator};
 use crate::cluster::{Change, Object, Snapshot};
-use crate::model::{Filter, Model, ServerState};
+use crate::model::{Condition, Expression, Filter, Model, ServerState};
 
 /// The snapshot of these objects.
 fn snapshot(objects: impl IntoIterator<Item = Object>) -> Snapshot {
@@ -61,11 +62,25 @@ fn show_model(model: &Model) -> String {
             let _ = write!(text, " nothing");
         }
         for candidate in &route.candidates {
-            for Filter::RedirectToHttps(status) in &candidate.filters {
+            for condition in &candidate.conditions {
+                let _ = match condition {
+                    Condition::Header(name, value) => write!(text, " [{name}: {value}]"),
+                    Condition::Cookie(name, value) => write!(text, " [{name}={value}]"),
+                    Condition::Expression(Expression(words)) => write!(text, " [{}]", words.join(" ")),
+                    other => write!(text, " [{other:?}]"),
+                };
+            }
+            for Filter::RedirectToHttps { status, port } in &candidate.filters {
                 let _ = write!(text, " {status}");
+                if let Some(port) = port {
+                    let _ = write!(text, " port {port}");
+                }
             }
             for share in &candidate.split {
                 let _ = write!(text, " {}", share.backend);
+                if candidate.split.len() > 1 {
+                    let _ = write!(text, " x{}", share.weight);
+                }
             }
         }
         text.push('\n');

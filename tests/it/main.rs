@@ -31,6 +31,7 @@ mod load;
 mod problems;
 mod rewriting;
 mod routes;
+mod routing;
 mod servers;
 mod services;
 mod tls;

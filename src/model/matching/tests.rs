@@ -45,6 +45,7 @@ fn request<'a>(host: &'a str, path: &'a str) -> Request<'a> {
         method: "GET",
         headers: &[],
         tls: false,
+        judged: &[],
         draw: 0,
     }
 }
@@ -52,7 +53,7 @@ fn request<'a>(host: &'a str, path: &'a str) -> Request<'a> {
 fn backend(model: &Model, request: &Request<'_>) -> String {
     match resolve(model, request).outcome {
         Outcome::Backend(name) => name.as_str().to_owned(),
-        Outcome::RedirectToHttps(status) => format!("redirect {status}"),
+        Outcome::RedirectToHttps(status, _) => format!("redirect {status}"),
     }
 }
 
@@ -66,7 +67,7 @@ fn candidates_with_conditions_splits_and_filters() {
         candidates: vec![
             candidate(&[canary.clone(), post], &[], &[(1, "canary_post")]),
             candidate(&[canary], &[], &[(1, "canary")]),
-            candidate(&[query], &[Filter::RedirectToHttps(308)], &[(1, "second")]),
+            candidate(&[query], &[Filter::RedirectToHttps { status: 308, port: None }], &[(1, "second")]),
             candidate(&[], &[], &[(99, "stable"), (0, "never"), (1, "new")]),
         ],
     };

@@ -26,7 +26,6 @@ impl Simulated {
     pub(super) fn load(texts: &Texts) -> Self {
         let pairs = |map: &Map<Arc<str>, Arc<str>>| map.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
         let tls = texts.main.contains(" crt-list ");
-        let maps = texts.main.contains("exact.map");
         let mut haproxy = Self {
             main: texts.main.clone(),
             backends: texts
@@ -41,7 +40,9 @@ impl Simulated {
                 })
                 .collect(),
             maintenance: BTreeSet::new(),
-            maps: if maps { MapId::ALL.map(|id| pairs(texts.map(id))) } else { Default::default() },
+            maps: MapId::ALL.map(|id| {
+                if texts.main.contains(id.file()) { pairs(texts.map(id)) } else { BTreeMap::new() }
+            }),
             lists: texts.lists.iter().map(|(name, list)| (name.clone(), list.as_ref().clone())).collect(),
             store: BTreeMap::new(),
             list: Vec::new(),
@@ -128,6 +129,12 @@ impl Simulated {
             }
             Command::DeleteMapEntry { map, key } => {
                 assert!(self.map(map).remove(&key).is_some(), "unknown: {command:?}");
+            }
+            Command::ReplaceMap { map, entries } => {
+                for (_, value) in &entries {
+                    self.check_value(map, value);
+                }
+                *self.map(map) = entries.into_iter().collect();
             }
             Command::AddPattern { list, pattern } => {
                 assert!(self.list(&list).insert(pattern), "exists: {command:?}");

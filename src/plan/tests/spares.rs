@@ -108,7 +108,7 @@ fn later_changes_reach_the_spare_that_stands_in() {
     let servers = [server("10.0.0.9", 80, ServerState::Active)];
     let name = add_backend(&mut changed, backend("ns/s1", 80, &servers));
     for host in ["1.test", "more.test"] {
-        let redirect = [Filter::RedirectToHttps(302)];
+        let redirect = [Filter::RedirectToHttps { status: 302, port: None }];
         add_route(&mut changed, route(key(exact_host(host), prefix("")), Some(&name), &redirect));
     }
     let wanted = rendered(BRANCH, &changed, &running);

@@ -130,6 +130,7 @@ fn any_key() -> impl Strategy<Value = RouteKey> {
     ];
     let path = prop_oneof![
         "(/[a-c]{1,2}){0,3}".prop_map(|p| PathMatch::Prefix(p.into())),
+        "/[a-c](\\.\\*|\\[xy\\]\\+|\\$)?".prop_map(|p| PathMatch::Regex(p.into())),
         "(/[a-c]{1,2}){0,3}/?"
             .prop_filter("starts with /", |p| p.starts_with('/'))
             .prop_map(|p| PathMatch::Exact(p.into())),
@@ -143,14 +144,15 @@ fn any_key() -> impl Strategy<Value = RouteKey> {
 /// Models as a translation makes them: routes name backends that exist, or fixed ones.
 pub(crate) fn any_model() -> impl Strategy<Value = Model> {
     let backends = prop::collection::vec(any_backend(), 0..6);
-    let routes = btree_map(any_key(), (any::<prop::sample::Index>(), 0..8u8), 0..12);
+    let routes = btree_map(any_key(), (any::<prop::sample::Index>(), 0..12u8), 0..12);
     let hosts = btree_set("(\\*\\.)?[a-c]\\.test", 1..3);
     let check = prop::option::weighted(0.3, ("[xy]", any::<bool>()));
     let certificates = btree_map("[ab]/[stuv]", ("[0-9]", hosts, check), 0..4);
     let passthroughs = btree_map("[a-c]\\.test", any::<prop::sample::Index>(), 0..3);
-    let listeners = (prop::bool::weighted(0.1), prop::bool::weighted(0.1), "[0-1]");
+    let listeners =
+        (prop::bool::weighted(0.1), prop::bool::weighted(0.1), "[0-1]", prop::bool::weighted(0.8));
     (backends, routes, certificates, passthroughs, listeners).prop_map(
-        |(backends, routes, certificates, passthroughs, (no_https, other, default))| {
+        |(backends, routes, certificates, passthroughs, (no_https, other, default, all_needs))| {
             let mut model = empty();
             let global = Arc::make_mut(&mut model.global);
             if no_https {
@@ -168,8 +170,21 @@ pub(crate) fn any_model() -> impl Strategy<Value = Model> {
                     _ if names.is_empty() => Some(BackendName::fixed(404)),
                     _ => Some(names[index.index(names.len())].clone()),
                 };
-                let filters: &[Filter] = if kind > 4 { &[Filter::RedirectToHttps(302)] } else { &[] };
-                add_route(&mut model, route(key, backend.as_ref(), filters));
+                let port = (kind == 11).then_some(8443);
+                let redirect = [Filter::RedirectToHttps { status: 302, port }];
+                let filters: &[Filter] = if kind > 4 { &redirect } else { &[] };
+                let default = key.host == HostMatch::Default;
+                let mut route = route(key, backend.as_ref(), filters);
+                if let (8..=10, false, [first, ..]) = (kind, default, names.as_slice()) {
+                    more(&mut route, first, kind);
+                }
+                add_route(&mut model, route);
+            }
+            add_roots(&mut model);
+            add_needs(&mut model);
+            if all_needs {
+                // So that most changes of routes are live.
+                Arc::make_mut(&mut model.global).needs = every_need();
             }
             for (secret, (pem, hosts, check)) in certificates {
                 let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
@@ -184,6 +199,67 @@ pub(crate) fn any_model() -> impl Strategy<Value = Model> {
             model
         },
     )
+}
+
+/// Makes a route split, or conditional, or both.
+fn more(route: &mut Route, other: &BackendName, kind: u8) {
+    if kind != 9 {
+        for candidate in &mut route.candidates {
+            candidate.split.push(Weighted { weight: 3, backend: other.clone() });
+        }
+    }
+    if kind != 8 {
+        let test = Expression(vec!["path".into(), "-m".into(), "len".into(), "gt".into(), "3".into()]);
+        let conditions = [
+            Condition::Expression(test),
+            Condition::Header("x-canary".into(), "always".into()),
+            Condition::Cookie("canary".into(), "always".into()),
+        ];
+        let conditional = conditions.map(|condition| Candidate {
+            conditions: vec![condition],
+            filters: route.candidates.first().map(|c| c.filters.clone()).unwrap_or_default(),
+            split: vec![Weighted { weight: 1, backend: other.clone() }],
+            origin: Origin::object(Kind::Ingress, ObjectName::new("ns", "canary")),
+        });
+        route.candidates.splice(0..0, conditional);
+    }
+}
+
+/// Hosts with regular expressions have a root.
+pub(crate) fn add_roots(model: &mut Model) {
+    let regexes = model.routes.keys().filter(|key| matches!(key.path, PathMatch::Regex(_)));
+    let roots: Vec<RouteKey> = regexes.map(|key| RouteKey { path: prefix(""), ..key.clone() }).collect();
+    for root in roots {
+        if !model.routes.contains_key(&root) {
+            add_route(model, route(root, None, &[]));
+        }
+    }
+}
+
+fn every_need() -> std::collections::BTreeSet<Need> {
+    let mut model = empty();
+    let backend = BackendName::fixed(503);
+    let mut all = route(key(exact_host("a.test"), PathMatch::Regex("/".into())), Some(&backend), &[]);
+    more(&mut all, &backend, 10);
+    all.candidates[0].filters = vec![Filter::RedirectToHttps { status: 302, port: Some(1) }];
+    add_route(&mut model, all);
+    add_needs(&mut model);
+    model.global.needs.clone()
+}
+
+/// What the routes need of the main text, as a translation would say.
+pub(crate) fn add_needs(model: &mut Model) {
+    let mut needs = std::collections::BTreeSet::new();
+    for (key, route) in &model.routes {
+        needs.extend(matches!(key.path, PathMatch::Regex(_)).then_some(Need::RegexPaths));
+        for candidate in &route.candidates {
+            needs.extend(candidate.conditions.iter().filter_map(Condition::test).map(Need::Test));
+            needs.extend((candidate.split.len() > 1).then_some(Need::Split));
+            let Some(Filter::RedirectToHttps { port, .. }) = candidate.filters.last() else { continue };
+            needs.extend(port.map(|_| Need::RedirectPort));
+        }
+    }
+    Arc::make_mut(&mut model.global).needs = needs;
 }
 
 /// HAProxy branches that are driven.

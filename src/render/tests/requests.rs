@@ -129,9 +129,12 @@ fn redirects(branch: &str) {
     let web = service(&mut model, "web");
     for status in [301, 302, 303, 307, 308] {
         let host = exact_host(&format!("r{status}.test"));
-        add_route(&mut model, route(key(host, prefix("")), Some(&web), &[Filter::RedirectToHttps(status)]));
+        add_route(
+            &mut model,
+            route(key(host, prefix("")), Some(&web), &[Filter::RedirectToHttps { status, port: None }]),
+        );
     }
-    let redirect = [Filter::RedirectToHttps(302)];
+    let redirect = [Filter::RedirectToHttps { status: 302, port: None }];
     add_route(&mut model, route(key(HostMatch::Any, prefix("/any")), Some(&web), &redirect));
     let haproxy = HaProxy::start(branch, &mut model);
     for status in [301, 302, 303, 307, 308] {

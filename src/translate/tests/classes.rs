@@ -36,6 +36,17 @@ fn a_named_class_is_ours_by_its_controller() {
     assert!(!served(settings(), classes(), Some("gone"), None));
     assert!(served(settings(), classes(), None, Some("mine")), "old annotation");
     assert!(!served(settings(), classes(), Some("other"), Some("mine")), "the field wins");
+    for (key, class, is_served) in [
+        ("haproxy.org/ingress.class", "mine", true),
+        ("haproxy.org/ingress.class", "other", false),
+        ("outrigger.dev/ingress.class", "mine", true),
+        ("outrigger.dev/ingress.class", "other", false),
+    ] {
+        let ingress = ingress("a/x").rule("foo.bar", &[]).annotation(key, class);
+        let translator = translated(settings(), classes().into_iter().chain([ingress.into()]));
+        assert_eq!(!translator.model().routes.is_empty(), is_served, "{key}: {class}");
+        assert_eq!(translator.problems().count(), 0, "{key}: {class}");
+    }
     assert!(served(settings(), classes(), Some("mine"), Some("other")), "the field wins");
 }
 

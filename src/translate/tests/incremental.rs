@@ -22,6 +22,20 @@ use crate::translate::{Settings, Translator, Update};
 const HOSTS: [&str; 7] = ["foo.bar", "Foo.Bar", "*.bar", "x.foo.bar", "*.foo.bar", "bad_host", ""];
 const PATHS: [&str; 8] = ["/", "/a", "/a/", "/a/b", "/ab", "/a//b", "nope", "-"];
 const TYPES: [&str; 3] = ["Exact", "Prefix", "ImplementationSpecific"];
+const KEYS: [(&str, &str); 11] = [
+    ("canary", "true"),
+    ("canary", "perhaps"),
+    ("canary-weight", "20"),
+    ("canary-weight", "200"),
+    ("canary-by-header", "X-A"),
+    ("canary-by-header-value", "v"),
+    ("canary-by-cookie", "c"),
+    ("path-type", "regex"),
+    ("standalone-backend", "true"),
+    ("ssl-redirect-port", "8443"),
+    ("ssl-redirect-code", "308"),
+];
+const TESTS: [&str; 4] = ["cookie(a) 1", "path_beg /a", "path_beg", "req.fhdr(x-a) v"];
 const BACKENDS: [&str; 7] = ["s0:80", "s0:http", "s1:80", "s1:81", "s1", "", "Kind/resource"];
 const AUTH_URLS: [&str; 6] =
     ["http://s0.a.svc/", "svc://s1:81/x", "svc://b/s0:http", "https://example.org/", "off", "bad value"];

@@ -3,6 +3,8 @@
 //! It knows neither keys nor conflicts: it looks at every path of every Ingress for every request.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use proptest::collection::vec;
 use proptest::option;
@@ -15,8 +17,23 @@ use crate::cluster::{Ingress, IngressBackend, Object, PathType};
 use crate::model::{BackendName, Outcome, Request, Table, resolve};
 
 const RULE_HOSTS: [&str; 7] = ["foo.bar", "FOO.bar", "*.foo.bar", "x.foo.bar", "*.bar", "under_score", ""];
-const RULE_PATHS: [&str; 12] =
-    ["/", "/a", "/a/", "/a/b", "/a/b/", "/ab", "/a//b", "//", "/A", "no", "/%61", "-"];
+const RULE_PATHS: [&str; 15] = [
+    "/",
+    "/a",
+    "/a/",
+    "/a/b",
+    "/a/b/",
+    "/ab",
+    "/a//b",
+    "//",
+    "/A",
+    "no",
+    "/%61",
+    "-",
+    "/a.*",
+    "/[aA]/?b$",
+    "/(x|ab)",
+];
 const TYPES: [&str; 3] = ["Exact", "Prefix", "ImplementationSpecific"];
 const REQUEST_HOSTS: [&str; 12] = [
     "foo.bar",
@@ -60,14 +77,108 @@ fn host_rank(rule: Option<&str>, host: &str) -> Option<u8> {
     (!label.is_empty() && !label.contains('.')).then_some(1)
 }
 
-/// How the path of a rule suits a path: exact before prefix, long before short.
-fn path_rank(path: Option<&str>, path_type: PathType, request: &str) -> Option<(u8, Reverse<usize>)> {
+/// How the path of a rule suits a path: exact before prefix before regular expression before root, long before short.
+fn path_rank(
+    path: Option<&str>,
+    path_type: PathType,
+    regex: bool,
+    request: &str,
+) -> Option<(u8, Reverse<usize>, String)> {
     if path_type == PathType::Exact {
-        return (path == Some(request)).then_some((0, Reverse(0)));
+        return (path == Some(request)).then_some((0, Reverse(0), String::new()));
+    }
+    if let (PathType::ImplementationSpecific, true, Some(path)) = (path_type, regex, path) {
+        return matches(path, request).then(|| (2, Reverse(path.len()), path.to_owned()));
     }
     let elements: Vec<&str> = path.unwrap_or("/").trim_end_matches('/').split('/').skip(1).collect();
     let wanted: Vec<&str> = request.split('/').skip(1).collect();
-    wanted.starts_with(&elements).then_some((1, Reverse(elements.len())))
+    let kind = if elements.is_empty() { 3 } else { 1 };
+    wanted.starts_with(&elements).then_some((kind, Reverse(elements.len()), String::new()))
+}
+
+/// Whether a regular expression matches a path from its start on.
+fn matches(regex: &str, path: &str) -> bool {
+    static MATCHES: LazyLock<BTreeSet<(&str, &str)>> = LazyLock::new(|| {
+        let regexes = RULE_PATHS.into_iter().filter(|regex| regex.starts_with('/'));
+        let matches = regexes.flat_map(|regex| {
+            let compiled = regex::Regex::new(&format!("^(?:{regex})")).unwrap();
+            REQUEST_PATHS
+                .into_iter()
+                .filter(move |path| compiled.is_match(path))
+                .map(move |path| (regex, path))
+        });
+        matches.collect()
+    });
+    MATCHES.contains(&(regex, path))
+}
+
+fn says(ingress: &Ingress, key: &str) -> Option<String> {
+    ingress.annotations.get(format!("haproxy.org/{key}").as_str()).map(ToString::to_string)
+}
+
+fn is_canary(ingress: &Ingress) -> bool {
+    says(ingress, "canary").is_some()
+}
+
+fn has_regexes(ingress: &Ingress) -> bool {
+    says(ingress, "path-type").is_some()
+}
+
+/// What a path of a rule is, so that two are the same or not.
+fn identity(path: Option<&str>, path_type: PathType, regex: bool) -> (u8, String) {
+    match (path_type, path) {
+        (PathType::Exact, path) => (0, path.unwrap_or_default().to_owned()),
+        (PathType::ImplementationSpecific, Some(path)) if regex => (1, path.to_owned()),
+        (_, path) => (2, path.unwrap_or_default().trim_end_matches('/').to_owned()),
+    }
+}
+
+/// The canary of a path of an Ingress that takes the request: the oldest with the same host and path, in its namespace.
+fn canary_of(
+    oldest_first: &[&Ingress],
+    main: &Ingress,
+    host: Option<&str>,
+    path: &(u8, String),
+    header: Option<&str>,
+) -> Option<String> {
+    let same_host = |other: Option<&str>| other.map(str::to_lowercase) == host.map(str::to_lowercase);
+    let canaries = oldest_first.iter().filter(|i| is_canary(i) && i.name.namespace == main.name.namespace);
+    let (canary, backend) = canaries
+        .flat_map(|i| i.rules.iter().map(move |rule| (*i, rule)))
+        .filter(|(_, rule)| same_host(rule.host.as_deref()))
+        .find_map(|(i, rule)| {
+            let mut paths: Vec<_> = rule
+                .paths
+                .iter()
+                .filter(|p| is_offer(p.path.as_deref(), p.path_type))
+                .map(|p| (identity(p.path.as_deref(), p.path_type, has_regexes(i)), &p.backend))
+                .collect();
+            if rule.paths.is_empty() {
+                paths.extend(i.default_backend.iter().map(|backend| ((2, String::new()), backend)));
+            }
+            paths.into_iter().find(|(found, _)| found == path).map(|(_, backend)| (i, backend))
+        })?;
+    let takes = match header {
+        Some("always") => true,
+        Some("never") => false,
+        _ => says(canary, "canary-weight").as_deref() == Some("100"),
+    };
+    takes.then(|| backend_of(canary, backend))
+}
+
+fn backend_of(ingress: &Ingress, backend: &IngressBackend) -> String {
+    match backend {
+        IngressBackend::Service { name, .. } => format!("{}_{name}_80", ingress.name.namespace),
+        _ => unreachable!("only Services are generated"),
+    }
+}
+
+/// Whether a path can be one.
+fn is_offer(path: Option<&str>, path_type: PathType) -> bool {
+    match path {
+        Some(path) => path.starts_with('/'),
+        None => path_type == PathType::ImplementationSpecific,
+    }
 }
 
 fn is_valid(host: Option<&str>) -> bool {
@@ -75,13 +186,11 @@ fn is_valid(host: Option<&str>) -> bool {
 }
 
 /// The name of the Service that serves the request, and whether the request is to be redirected first.
-fn naive(ingresses: &[Ingress], host: &str, path: &str) -> Option<(String, bool)> {
-    let mut oldest_first: Vec<&Ingress> = ingresses.iter().collect();
+fn naive(ingresses: &[Ingress], host: &str, path: &str, header: Option<&str>) -> Option<(String, bool)> {
+    let mut all: Vec<&Ingress> = ingresses.iter().collect();
+    all.sort_by_key(|i| (i.created, i.name.clone()));
+    let mut oldest_first: Vec<&Ingress> = ingresses.iter().filter(|i| !is_canary(i)).collect();
     oldest_first.sort_by_key(|i| (i.created, i.name.clone()));
-    let service = |ingress: &Ingress, backend: &IngressBackend| match backend {
-        IngressBackend::Service { name, .. } => format!("{}_{name}_80", ingress.name.namespace),
-        _ => unreachable!("only Services are generated"),
-    };
     let rules = || {
         oldest_first
             .iter()
@@ -98,21 +207,22 @@ fn naive(ingresses: &[Ingress], host: &str, path: &str) -> Option<(String, bool)
         if offers.is_empty() {
             offers.extend(ingress.default_backend.iter().map(|backend| (None, PathType::Prefix, backend)));
         } else {
-            offers.retain(|(path, path_type, _)| match path {
-                Some(path) => path.starts_with('/'),
-                None => *path_type == PathType::ImplementationSpecific,
-            });
+            offers.retain(|(path, path_type, _)| is_offer(*path, *path_type));
         }
         for (offered, path_type, backend) in offers {
-            let Some(rank) = path_rank(offered, path_type, path) else { continue };
+            let regex = has_regexes(ingress);
+            let Some(rank) = path_rank(offered, path_type, regex, path) else { continue };
             if best.as_ref().is_none_or(|(known, _)| rank < *known) {
-                best = Some((rank, (service(ingress, backend), redirects(ingress, rule.host.as_deref()))));
+                let identity = identity(offered, path_type, regex);
+                let canary = canary_of(&all, ingress, rule.host.as_deref(), &identity, header);
+                let answers = canary.unwrap_or_else(|| backend_of(ingress, backend));
+                best = Some((rank, (answers, redirects(ingress, rule.host.as_deref()))));
             }
         }
     }
     best.map(|(_, answer)| answer).or_else(|| {
         let first = oldest_first.iter().find_map(|i| i.default_backend.as_ref().map(|backend| (*i, backend)));
-        first.map(|(ingress, backend)| (service(ingress, backend), redirects(ingress, None)))
+        first.map(|(ingress, backend)| (backend_of(ingress, backend), redirects(ingress, None)))
     })
 }
 
@@ -134,10 +244,10 @@ type Sketch = (
     Option<&'static str>,
     Vec<(&'static str, Vec<String>)>,
     Vec<Vec<&'static str>>,
-    Option<&'static str>,
+    (Option<&'static str>, Option<u8>, bool),
 );
 
-fn built(i: usize, (created, default, rules, tls, redirect): Sketch) -> Ingress {
+fn built(i: usize, (created, default, rules, tls, (redirect, canary, regex)): Sketch) -> Ingress {
     let mut built =
         ingress(&format!("{}/i{i}", if i.is_multiple_of(2) { "b" } else { "a" })).created(created);
     if let Some(default) = default {
@@ -145,6 +255,16 @@ fn built(i: usize, (created, default, rules, tls, redirect): Sketch) -> Ingress 
     }
     if let Some(redirect) = redirect {
         built = built.annotation("haproxy.org/ssl-redirect", redirect);
+    }
+    if let Some(weight) = canary {
+        let weight = weight.to_string();
+        let keys = [("canary", "true"), ("canary-by-header", "X-Canary"), ("canary-weight", weight.as_str())];
+        for (key, value) in keys {
+            built = built.annotation(&format!("haproxy.org/{key}"), value);
+        }
+    }
+    if regex {
+        built = built.annotation("haproxy.org/path-type", "regex");
     }
     for (host, paths) in rules {
         built = built.rule(host, &paths.iter().map(String::as_str).collect::<Vec<_>>());
@@ -162,12 +282,13 @@ fn some_ingresses() -> impl Strategy<Value = Vec<Ingress>> {
     let rule = (select(&RULE_HOSTS[..]), vec(path, 0..4));
     let tls = vec(select(vec!["foo.bar", "*.foo.bar", "*.bar", "Z.bar"]), 0..3);
     let redirect = option::weighted(0.2, select(vec!["true", "false"]));
-    let one = (0i64..3, option::weighted(0.3, service()), vec(rule, 0..4), vec(tls, 0..2), redirect);
+    let keys = (redirect, option::weighted(0.2, select(vec![0, 100])), prop::bool::weighted(0.3));
+    let one = (0i64..3, option::weighted(0.3, service()), vec(rule, 0..4), vec(tls, 0..2), keys);
     vec(one, 1..6).prop_map(|many| many.into_iter().enumerate().map(|(i, sketch)| built(i, sketch)).collect())
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_model_answers_like_the_documentation(ingresses in some_ingresses()) {
@@ -179,13 +300,15 @@ proptest! {
             let host = host.strip_suffix(":8080").or_else(|| host.strip_suffix(":80")).unwrap_or(&host);
             let host = host.strip_suffix('.').unwrap_or(host);
             for path in REQUEST_PATHS {
-                for tls in [false, true] {
+                let judged: Vec<&str> = RULE_PATHS.into_iter().filter(|regex| regex.starts_with('/') && matches(regex, path)).collect();
+                for (tls, value) in [(false, None), (true, None), (true, Some("always")), (true, Some("never")), (true, Some("x"))] {
+                    let headers: Vec<(&str, &str)> = value.map(|value| ("x-canary", value)).into_iter().collect();
                     let request = Request {
-                        table: Table::ingress(), host: raw, path, query: "", method: "GET", headers: &[], tls, draw: 0,
+                        table: Table::ingress(), host: raw, path, query: "", method: "GET", headers: &headers, tls, judged: &judged, draw: 57,
                     };
                     let exempt = tls || path.starts_with("/.well-known/acme-challenge/");
-                    let expected = match naive(&ingresses, host, path) {
-                        Some((_, true)) if !exempt => Outcome::RedirectToHttps(302),
+                    let expected = match naive(&ingresses, host, path, value) {
+                        Some((_, true)) if !exempt => Outcome::RedirectToHttps(302, None),
                         Some((backend, _)) => Outcome::Backend(BackendName::parsed(&backend)),
                         None => Outcome::Backend(BackendName::fixed(404)),
                     };

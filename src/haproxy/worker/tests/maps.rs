@@ -110,3 +110,39 @@ async fn drift_is_an_error() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_map_is_replaced_as_a_whole_and_in_order_since_2_4() {
+    let entries = |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+    let replace = |pairs| Command::ReplaceMap { map: MapId::Exact, entries: entries(pairs) };
+    for branch in BRANCHES {
+        let haproxy = Haproxy::start(branch);
+        let master = haproxy.master().await;
+        let mut worker = haproxy.worker(&master);
+        let before = worker.running().await.unwrap().maps[&MapId::Exact].clone();
+        let outcome = worker.run(&replace(&[("^/b\\.;<c(?:|d){2}", "1"), ("/a", "2|3")])).await;
+        if branch == "2.2" {
+            assert!(matches!(outcome, Err(CommandError::Unexpected { .. })), "{branch}: {outcome:?}");
+            assert_eq!(worker.running().await.unwrap().maps[&MapId::Exact], before, "{branch}");
+            continue;
+        }
+        outcome.unwrap_or_else(|error| panic!("{branch}: {error}"));
+        let running = worker.running().await.unwrap();
+        let found: Vec<(&str, &str)> =
+            running.maps[&MapId::Exact].iter().map(|(k, v)| (&**k, &**v)).collect();
+        assert_eq!(found, [("/a", "2|3"), ("^/b\\.;<c(?:|d){2}", "1")], "{branch}");
+        // One that fails half-way changes nothing, and the next one is not disturbed.
+        let outcome = worker.run(&replace(&[("/x", "1"), ("/y\n", "2")])).await;
+        assert!(outcome.is_err(), "{branch}");
+        assert_eq!(worker.running().await.unwrap(), running, "{branch}");
+        for command in [replace(&[("/z", "1")]), set("/z", "2"), replace(&[]), add("/q", "1")] {
+            worker.run(&command).await.unwrap_or_else(|error| panic!("{branch}: {command:?}: {error}"));
+        }
+        let running = worker.running().await.unwrap();
+        assert_eq!(
+            running.maps[&MapId::Exact].keys().map(|key| &**key).collect::<Vec<_>>(),
+            ["/q"],
+            "{branch}"
+        );
+    }
+}
