@@ -62,7 +62,9 @@ mod tests {
 
     #[test]
     fn names_fit_into_a_folder_and_stay_apart() {
-        let list = |name: &str| ListName::of(&ObjectRef { kind: Kind::Ingress, name: ObjectName::new("a", name) }, "k");
+        let list = |name: &str| {
+            ListName::of(&ObjectRef { kind: Kind::Ingress, name: ObjectName::new("a", name) }, "k")
+        };
         assert_eq!(list("b").as_str(), "outrigger-ingress_a_b_k.lst");
         let (one, two) = (list(&"x".repeat(253)), list(&"x".repeat(252)));
         assert!(one.as_str().len() < 230 && one != two);

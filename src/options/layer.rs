@@ -120,9 +120,9 @@ impl Layer {
                 Err(wrong) => {
                     layer.refused.push(entry.name);
                     found(FindingKind::Invalid(Invalid {
-                    value: shown(value),
-                    allowed: entry.allowed,
-                    example: entry.example,
+                        value: shown(value),
+                        allowed: entry.allowed,
+                        example: entry.example,
                         reason: wrong.0.into_owned(),
                     }));
                 }

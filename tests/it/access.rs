@@ -28,14 +28,18 @@ fn app(address: SocketAddr) -> String {
 fn config_map(name: &str, data: &[(&str, &str)]) -> String {
     let entry = |(key, value): &(&str, &str)| format!("  {key}: \"{}\"\n", value.escape_default());
     let data: String = data.iter().map(entry).collect();
-    format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n  namespace: default\ndata:\n{data}---\n")
+    format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n  namespace: default\ndata:\n{data}---\n"
+    )
 }
 
 /// A Secret `default/NAME`.
 fn secret(name: &str, data: &[(&str, &str)]) -> String {
     let entry = |(key, value): &(&str, &str)| format!("  {key}: \"{}\"\n", value.escape_default());
     let data: String = data.iter().map(entry).collect();
-    format!("apiVersion: v1\nkind: Secret\nmetadata:\n  name: {name}\n  namespace: default\nstringData:\n{data}---\n")
+    format!(
+        "apiVersion: v1\nkind: Secret\nmetadata:\n  name: {name}\n  namespace: default\nstringData:\n{data}---\n"
+    )
 }
 
 /// 127.0.0.N.

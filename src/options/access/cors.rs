@@ -132,8 +132,7 @@ pub static CORS_RESPOND_TO_OPTIONS: Key<bool> = Key {
 
 /// Names of methods or headers, separated by commas or white space: letters, digits, `-_`, or `*`.
 fn names(text: &str) -> Result<String, Wrong> {
-    let names: Vec<&str> =
-        text.split([',', ' ', '\t', '\n', '\r']).filter(|name| !name.is_empty()).collect();
+    let names: Vec<&str> = text.split([',', ' ', '\t', '\n', '\r']).filter(|name| !name.is_empty()).collect();
     let valid = |name: &str| {
         name == "*" || name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
     };

@@ -69,7 +69,9 @@ mod tests {
             assert_eq!((TIMEOUT_SERVER.parse)(text).ok(), value, "{text}");
             assert_eq!((TIMEOUT_TUNNEL.parse)(text).ok(), value, "{text}");
         }
-        for text in ["", "8m\nserver x", "8m # x", "\"8m\"", "%[rand]", "8m\0", "999999999999999999999g", "-1"] {
+        for text in
+            ["", "8m\nserver x", "8m # x", "\"8m\"", "%[rand]", "8m\0", "999999999999999999999g", "-1"]
+        {
             assert!((MAX_BODY_SIZE.parse)(text).is_err(), "{text}");
             assert!((TIMEOUT_SERVER.parse)(text).is_err(), "{text}");
         }

@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn values() {
-        let networks = |texts: &[&str]| Addresses::Networks(texts.iter().map(|t| t.parse().unwrap()).collect());
+        let networks =
+            |texts: &[&str]| Addresses::Networks(texts.iter().map(|t| t.parse().unwrap()).collect());
         for (text, value) in [
             ("10.0.0.1/8 192.0.2.7", networks(&["10.0.0.0/8", "192.0.2.7/32"])),
             ("2001:db8::/32,\n10.0.0.0/8", networks(&["10.0.0.0/8", "2001:db8::/32"])),

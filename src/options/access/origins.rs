@@ -35,7 +35,8 @@ pub(super) fn origins(text: &str) -> Result<Origins, Wrong> {
         }
     }
     if let Some(word) = unknown {
-        let is_regex = text.contains(['(', '\\', '^', '{', '?', '|', '$']) || text.contains(".*") || text.contains(".+");
+        let is_regex =
+            text.contains(['(', '\\', '^', '{', '?', '|', '$']) || text.contains(".*") || text.contains(".+");
         if !is_regex {
             return Err(Wrong::because(format!("`{}` is no origin", word.escape_debug())));
         }
@@ -79,7 +80,8 @@ fn origin(text: &str) -> Option<Origin> {
         return plain(domain, b"-._").then(|| Origin::Subdomains(regex().into()));
     }
     let literal = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-    let valid = literal.map_or_else(|| plain(host, b"-._"), |address| address.parse::<std::net::Ipv6Addr>().is_ok());
+    let valid =
+        literal.map_or_else(|| plain(host, b"-._"), |address| address.parse::<std::net::Ipv6Addr>().is_ok());
     valid.then(|| Origin::Exact(text.strip_suffix('/').unwrap_or(text).into()))
 }
 
@@ -97,11 +99,20 @@ mod tests {
         for (text, value) in [
             ("*", Origins::Any),
             ("https://Example.org", only(&["https://example.org"], &[])),
-            ("https://b.test/, http://a.test:3000\nnull", only(&["http://a.test:3000", "https://b.test", "null"], &[])),
+            (
+                "https://b.test/, http://a.test:3000\nnull",
+                only(&["http://a.test:3000", "https://b.test", "null"], &[]),
+            ),
             ("http://[::1]:8080", only(&["http://[::1]:8080"], &[])),
             ("https://*.example.org", only(&[], &[r"^https://[a-z0-9._-]+\.example\.org$"])),
-            ("https://*.a.test:1 https://a.test", only(&["https://a.test"], &[r"^https://[a-z0-9._-]+\.a\.test:1$"])),
-            (r"^https://(.+\.)?(foo\.com|bar\.com)(:\d{1,5})?$", only(&[], &[r"^(https://(.+\.)?(foo\.com|bar\.com)(:\d{1,5})?)$"])),
+            (
+                "https://*.a.test:1 https://a.test",
+                only(&["https://a.test"], &[r"^https://[a-z0-9._-]+\.a\.test:1$"]),
+            ),
+            (
+                r"^https://(.+\.)?(foo\.com|bar\.com)(:\d{1,5})?$",
+                only(&[], &[r"^(https://(.+\.)?(foo\.com|bar\.com)(:\d{1,5})?)$"]),
+            ),
             (r"https://(a|b)\.test", only(&[], &[r"^(https://(a|b)\.test)$"])),
             (r"^https://a$|b", only(&[], &["x"])),
         ] {

@@ -28,8 +28,7 @@ pub static RATE_LIMIT_REQUESTS: Key<u32> = Key {
                writes is for the paths of this Ingress, one of the ConfigMap for all paths that have no other. When \
                several controllers share the traffic (the ready endpoints of `--publish-service`), each allows its share: \
                the limit divided by their number, rounded up. A changed limit is applied while HAProxy runs, a new one is \
-               a reload. Counts survive a reload; HAProxy 2.6 loses them when its worker is younger than about five \
-               seconds. Where TLS is passed through there are no requests to count, and no limit.",
+               a reload. Counts survive a reload; from HAProxy 2.6 on, not one within five seconds (ten on 2.6) of the first limit. Where TLS is passed through there are no requests to count, and no limit.",
         example: "100",
         effect: Effect::Live,
     },
@@ -114,19 +113,26 @@ mod tests {
 
     #[test]
     fn values() {
-        for (text, value) in [("1", Some(1)), ("1000000000", Some(1_000_000_000)), ("0", None), ("-1", None)] {
+        for (text, value) in [("1", Some(1)), ("1000000000", Some(1_000_000_000)), ("0", None), ("-1", None)]
+        {
             assert_eq!((RATE_LIMIT_REQUESTS.parse)(text).ok(), value, "{text}");
         }
         for (text, value) in [("10s", Some(10_000)), ("1", None), ("", None)] {
             assert_eq!((RATE_LIMIT_PERIOD.parse)(text).ok(), value, "{text}");
         }
-        for (text, value) in [("100k", Some(DEFAULT_SIZE)), ("100m", Some(100 << 20)), ("101m", None), ("0", None)] {
+        for (text, value) in
+            [("100k", Some(DEFAULT_SIZE)), ("100m", Some(100 << 20)), ("101m", None), ("0", None)]
+        {
             assert_eq!((RATE_LIMIT_SIZE.parse)(text).ok(), value, "{text}");
         }
-        for (text, value) in [("403", Some(403)), ("429", Some(429)), ("200", None), ("401", None), ("418", None)] {
+        for (text, value) in
+            [("403", Some(403)), ("429", Some(429)), ("200", None), ("401", None), ("418", None)]
+        {
             assert_eq!((RATE_LIMIT_STATUS_CODE.parse)(text).ok(), value, "{text}");
         }
-        for text in ["", "ten", "10\nacl", "10 # x", "%[rand]", "\"10\"", "1e3", "99999999999999999999", "10\0"] {
+        for text in
+            ["", "ten", "10\nacl", "10 # x", "%[rand]", "\"10\"", "1e3", "99999999999999999999", "10\0"]
+        {
             assert!((RATE_LIMIT_REQUESTS.parse)(text).is_err(), "{text}");
             assert!((RATE_LIMIT_STATUS_CODE.parse)(text).is_err(), "{text}");
         }

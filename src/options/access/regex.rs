@@ -70,7 +70,8 @@ impl Parser<'_> {
             }
             '[' => self.class().map(|()| false),
             '\\' => {
-                let known = |c: &char| matches!(c, 'd' | 'w' | '.' | '/' | ':' | '-' | '+' | '*' | '?' | '[' | ']');
+                let known =
+                    |c: &char| matches!(c, 'd' | 'w' | '.' | '/' | ':' | '-' | '+' | '*' | '?' | '[' | ']');
                 self.chars.next_if(known).map(|_| false)
             }
             c if c.is_ascii_alphanumeric() || matches!(c, '.' | ':' | '/' | '-' | '_') => Some(false),
@@ -145,12 +146,24 @@ mod tests {
 
     #[test]
     fn only_simple_expressions_pass() {
-        for text in ["a", "a|b", "^a.*$", "(?:a|b)?c", "[a-z0-9.-]+", "a{1,5}", "a{2,}?", r"\d+\.\w", "(a|b)+", "[^.]+"] {
+        for text in [
+            "a",
+            "a|b",
+            "^a.*$",
+            "(?:a|b)?c",
+            "[a-z0-9.-]+",
+            "a{1,5}",
+            "a{2,}?",
+            r"\d+\.\w",
+            "(a|b)+",
+            "[^.]+",
+        ] {
             assert!(whole(text).is_ok(), "{text}");
         }
         for text in [
-            "", "^$", "(", ")", "a)", "(a", "[", "[]", "[z-a]", "a**", "*a", "a{5,1}", "a{9999}", "a{", r"a\", r"\1", r"\Q",
-            "(a+)+", "(a*)*", "((a+)b)*", "(?=a)", "(?i)a", "a b", "a\nb", "a\"", "a'", "a#", "a$b", "a^b", "é", "a\0", "}",
+            "", "^$", "(", ")", "a)", "(a", "[", "[]", "[z-a]", "a**", "*a", "a{5,1}", "a{9999}", "a{",
+            r"a\", r"\1", r"\Q", "(a+)+", "(a*)*", "((a+)b)*", "(?=a)", "(?i)a", "a b", "a\nb", "a\"", "a'",
+            "a#", "a$b", "a^b", "é", "a\0", "}",
         ] {
             assert!(whole(text).is_err(), "{text}");
         }

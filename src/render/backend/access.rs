@@ -83,7 +83,9 @@ fn count(text: &mut Text, limit: &RateLimit, paths: &Paths<'_>) {
     let value = escape::argument(&escape::map_key(&limit.key));
     let values = paths.map(MapId::Values);
     let (unless, and_not) = match &limit.exempt {
-        Some(list) => (format!(" unless {}", source_in(list, paths)), format!(" !{}", source_in(list, paths))),
+        Some(list) => {
+            (format!(" unless {}", source_in(list, paths)), format!(" !{}", source_in(list, paths)))
+        }
         None => Default::default(),
     };
     text.line(format_args!("http-request set-var(txn.rate_source) src"));

@@ -14,7 +14,13 @@ fn list(model: &mut Model, name: &str, patterns: &[&str]) -> ListName {
     name
 }
 
-fn with_access(model: &mut Model, service: &str, mode: Mode, access: Access, address: SocketAddr) -> BackendName {
+fn with_access(
+    model: &mut Model,
+    service: &str,
+    mode: Mode,
+    access: Access,
+    address: SocketAddr,
+) -> BackendName {
     let mut backend = backend(service, 80, &[server("127.0.0.1", address.port(), ServerState::Active)]);
     backend.policy = Arc::new(Policy { mode, access, ..Policy::default() });
     add_backend(model, backend)
@@ -28,8 +34,11 @@ fn everything(model: &mut Model, realm: &str, user: &str) -> Access {
     global.needs.insert(Need::Users(Users { secret: secret.clone(), hashes }));
     global.needs.insert(Need::RateTable { period: 60_000, size: 1_000 });
     model.values.insert_mut("rate-limit|ingress/shop/shop".into(), "2".into());
-    let (deny, allow, exempt) =
-        (list(model, "deny", &["192.0.2.0/24"]), list(model, "allow", &["127.0.0.0/8"]), list(model, "free", &[]));
+    let (deny, allow, exempt) = (
+        list(model, "deny", &["192.0.2.0/24"]),
+        list(model, "allow", &["127.0.0.0/8"]),
+        list(model, "free", &[]),
+    );
     Access {
         closed: false,
         deny_list: Some(deny),
@@ -80,7 +89,9 @@ fn rules_stand_in_the_order_in_which_they_count() {
         "deny deny_status 413 ",
     ];
     assert!(order.map(at).is_sorted(), "{header}");
-    for section in ["peers outrigger\n", "backend rate-limit_60000-1000 from outrigger\n", "userlist users_shop_users\n"] {
+    for section in
+        ["peers outrigger\n", "backend rate-limit_60000-1000 from outrigger\n", "userlist users_shop_users\n"]
+    {
         assert!(texts.main.contains(section), "{}", texts.main);
     }
 }
@@ -113,7 +124,8 @@ fn connections_are_closed_where_requests_are_not_seen() {
         let mut model = empty();
         model.default_certificate = pem(&["default.test"]).0;
         let echo = pod("web");
-        let (here, elsewhere) = (list(&mut model, "here", &["127.0.0.1/32"]), list(&mut model, "else", &["192.0.2.1/32"]));
+        let (here, elsewhere) =
+            (list(&mut model, "here", &["127.0.0.1/32"]), list(&mut model, "else", &["192.0.2.1/32"]));
         let some = |list: &ListName| Some(list.clone());
         let cases = [
             ("a", Access::default(), true),
@@ -130,7 +142,12 @@ fn connections_are_closed_where_requests_are_not_seen() {
         for ((name, access, _), listeners) in cases.iter().zip(&listeners) {
             let backend = with_access(&mut model, &format!("shop/{name}"), Mode::Tcp, access.clone(), echo);
             let port = listeners.stats;
-            more += &format!("frontend {name}{from}\n  mode tcp\n  option tcplog\n  bind 127.0.0.1:{port}\n  default_backend {backend}\n");
+            let lines = [
+                format!("frontend {name}{from}"),
+                format!("  mode tcp\n  option tcplog\n  bind 127.0.0.1:{port}"),
+                format!("  default_backend {backend}\n"),
+            ];
+            more.push_str(&lines.join("\n"));
             ports.push(port);
         }
         let _haproxy = HaProxy::start_with(branch, &mut model, "", &more);

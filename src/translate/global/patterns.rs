@@ -39,7 +39,9 @@ pub(super) fn read(context: &Context<'_>, notes: &mut Notes) {
         if !wrong.is_empty() {
             let count = wrong.len();
             problem(
-                format!("{count} lines of pattern file `{file}` are left out: they are too long or hold control characters"),
+                format!(
+                    "{count} lines of pattern file `{file}` are left out: they are too long or hold control characters"
+                ),
                 "write one pattern a line",
             );
         }

@@ -44,7 +44,8 @@ pub(super) fn settle(context: &Context<'_>, policy: &mut Policy, notes: &mut Not
     if access.login.take().is_some() {
         access.closed = true;
         if let Some(origin) = context.said(&AUTH_TYPE).map(|said| said.origin) {
-            let message = "`auth-type` cannot ask for a password where TLS is passed through, so the path is closed";
+            let message =
+                "`auth-type` cannot ask for a password where TLS is passed through, so the path is closed";
             notes.problems.push(closed(origin, message, "remove `auth-type` or `ssl-passthrough`"));
         }
     }
@@ -59,7 +60,10 @@ pub(super) fn settle(context: &Context<'_>, policy: &mut Policy, notes: &mut Not
         });
     };
     if access.rate_limit.take().is_some() {
-        ineffective(context.said(&RATE_LIMIT_REQUESTS).map(|said| said.origin), RATE_LIMIT_REQUESTS.entry.name);
+        ineffective(
+            context.said(&RATE_LIMIT_REQUESTS).map(|said| said.origin),
+            RATE_LIMIT_REQUESTS.entry.name,
+        );
     }
     if access.cors.take().is_some() {
         ineffective(context.said(&CORS_ENABLE).map(|said| said.origin), CORS_ENABLE.entry.name);

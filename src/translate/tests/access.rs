@@ -8,9 +8,7 @@ use crate::model::policy::access::Access;
 use crate::model::{Need, Policy};
 use crate::translate::{Settings, Translator};
 
-use super::build::{
-    IngressBuilder, config_map, ingress, name, secret_with, service, settings, slice,
-};
+use super::build::{IngressBuilder, config_map, ingress, name, secret_with, service, settings, slice};
 
 const HASH: &str = "$1$abc$cxuUzPBSwjcu7dZUf2yRi0";
 
@@ -55,9 +53,9 @@ impl World {
 
 fn shop(annotations: &[(&str, &str)]) -> Vec<Object> {
     let start: IngressBuilder = ingress("shop/shop").rule("shop.test", &["/ Prefix app:80"]);
-    let all = annotations.iter().fold(start, |ingress, (key, value)| {
-        ingress.annotation(&format!("haproxy.org/{key}"), value)
-    });
+    let all = annotations
+        .iter()
+        .fold(start, |ingress, (key, value)| ingress.annotation(&format!("haproxy.org/{key}"), value));
     vec![service("shop/app", &["80"]), all.into()]
 }
 
@@ -72,7 +70,8 @@ fn with_files() -> Settings {
 
 #[test]
 fn a_list_keeps_its_name_when_its_content_changes() {
-    let mut world = World::new(settings(), shop(&[("whitelist", "10.0.0.0/8"), ("deny-list", "10.1.0.0/16")]));
+    let mut world =
+        World::new(settings(), shop(&[("whitelist", "10.0.0.0/8"), ("deny-list", "10.1.0.0/16")]));
     let before = world.access();
     assert!(!before.closed && before.allow_list.is_some() && before.deny_list.is_some());
     let lists = world.lists();
@@ -173,7 +172,8 @@ fn replicas_share_a_rate_limit() {
     assert_eq!((limit.period, limit.size, limit.status), (60_000, 102_400, 403));
     let value = |world: &World| world.translator.model().values.get(&limit.key).unwrap().to_string();
     assert_eq!(value(&world), "5");
-    for (endpoints, share) in [(&["10.0.0.1", "10.0.0.2", "10.0.0.3!"] as &[&str], "3"), (&["10.0.0.1"], "5")] {
+    for (endpoints, share) in [(&["10.0.0.1", "10.0.0.2", "10.0.0.3!"] as &[&str], "3"), (&["10.0.0.1"], "5")]
+    {
         world.put(vec![slice("outrigger/outrigger-1", "outrigger", &["80"], endpoints)]);
         assert_eq!(value(&world), share);
     }
@@ -190,7 +190,8 @@ fn replicas_share_a_rate_limit() {
 
 #[test]
 fn a_bad_origin_does_not_become_all_of_them() {
-    let world = World::new(settings(), shop(&[("cors-enable", "true"), ("cors-allow-origin", "https://a b!")]));
+    let world =
+        World::new(settings(), shop(&[("cors-enable", "true"), ("cors-allow-origin", "https://a b!")]));
     assert!(world.access().cors.is_none());
     let world = World::new(settings(), shop(&[("cors-enable", "true"), ("cors-allow-credentials", "true")]));
     assert_eq!(world.codes(), ["key-ineffective"]);

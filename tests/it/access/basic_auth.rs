@@ -46,21 +46,36 @@ on_every_branch!(passwords_are_asked_for, ["--configmap=default/settings"], |bed
     bed.put("lines.yaml", &secret("lines", &[("auth", &lines)]));
     let keys = "auth-type: basic-auth\nauth-secret: ";
     bed.put("a.yaml", &site("a", &format!("{keys}users")));
-    bed.put("b.yaml", &site("b", &format!("{keys}default/lines\nauth-realm: \"The 'back' #1 office, 100%\"")));
+    bed.put(
+        "b.yaml",
+        &site("b", &format!("{keys}default/lines\nauth-realm: \"The 'back' #1 office, 100%\"")),
+    );
     bed.put("none.yaml", &site("none", &format!("{keys}nobody")));
     bed.put("theirs.yaml", &site("theirs", &format!("{keys}kube-system/users")));
     bed.put("unnamed.yaml", &site("unnamed", "auth-type: basic-auth"));
     bed.put("open.yaml", &site("open", "auth-secret: users"));
     until_status(&bed, "a.test", 1, 401).await;
     until_status(&bed, "b.test", 1, 401).await;
-    assert_eq!(get(&bed, "a.test", "").await.header("www-authenticate"), Some("Basic realm=\"Protected Content\""));
+    assert_eq!(
+        get(&bed, "a.test", "").await.header("www-authenticate"),
+        Some("Basic realm=\"Protected Content\"")
+    );
     let realm = get(&bed, "b.test", "").await;
     assert_eq!(realm.header("www-authenticate"), Some("Basic realm=\"The 'back' #1 office, 100%\""));
-    for login in ["ann:secret", "bob:secret", "carl:secret", "b-y:U*U", "b-b:U*U", "b-a:U*U", "des:U*U*U*U*"] {
+    for login in ["ann:secret", "bob:secret", "carl:secret", "b-y:U*U", "b-b:U*U", "b-a:U*U", "des:U*U*U*U*"]
+    {
         assert_eq!(get(&bed, "a.test", login).await.status, 200, "{login}");
     }
     // A wrong password, no user, users whose hash cannot be checked.
-    for login in ["ann:Secret", "ann:", "nobody:secret", "dora:secret", "eve:secret", "b-y:U*", &format!("ann:{SHA512}")] {
+    for login in [
+        "ann:Secret",
+        "ann:",
+        "nobody:secret",
+        "dora:secret",
+        "eve:secret",
+        "b-y:U*",
+        &format!("ann:{SHA512}"),
+    ] {
         assert_eq!(get(&bed, "a.test", login).await.status, 401, "{login}");
     }
     assert_eq!(get(&bed, "b.test", "carl:secret").await.status, 200);

@@ -20,17 +20,29 @@ on_every_branch!(pages_of_other_origins_may_what_is_said, |bed| async move {
     bed.put("app.yaml", &(app(echo.address) + &service("empty")));
     bed.put("users.yaml", &secret("users", &[("ann", "$1$saltsalt$9xy1btjgzLYfb7hivXtC//")]));
     bed.put("any.yaml", &site("any", "cors-enable: \"true\""));
-    let list = "cors-enable: \"true\"\ncors-allow-origin: \"https://a.test, https://*.b.test, http://c.test:3000\"";
+    let list =
+        "cors-enable: \"true\"\ncors-allow-origin: \"https://a.test, https://*.b.test, http://c.test:3000\"";
     let more = "cors-allow-methods: GET, PUT\ncors-allow-headers: X-One, X-Two\ncors-allow-credentials: \"true\"\ncors-max-age: 10m";
     bed.put("list.yaml", &site("list", &format!("{list}\n{more}\ncors-respond-to-options: \"true\"")));
-    bed.put("regex.yaml", &site("regex", "cors-enable: \"yes\"\ncors-allow-origin: 'https://(.+\\.)?(d|e)\\.test(:\\d{1,5})?'"));
+    bed.put(
+        "regex.yaml",
+        &site("regex", "cors-enable: \"yes\"\ncors-allow-origin: 'https://(.+\\.)?(d|e)\\.test(:\\d{1,5})?'"),
+    );
     bed.put("login.yaml", &site("login", &format!("{list}\nauth-type: basic-auth\nauth-secret: users")));
     bed.put("idle.yaml", &site("idle", "cors-enable: \"false\"\ncors-allow-origin: https://a.test"));
     bed.put("bad.yaml", &site("bad", "cors-enable: \"true\"\ncors-allow-origin: https://a b!"));
     let keys = "haproxy.org/cors-enable: \"true\"\nhaproxy.org/cors-allow-origin: https://a.test\nhaproxy.org/deny-list: 127.0.0.9";
     let rules = [("empty.test", "Prefix", "/", "empty")];
     bed.put("empty.yaml", &ingress_with("empty", "2024-01-01T00:00:00Z", keys, &rules, ""));
-    for (name, wanted) in [("any", 200), ("list", 200), ("regex", 200), ("login", 401), ("idle", 200), ("bad", 200), ("empty", 503)] {
+    for (name, wanted) in [
+        ("any", 200),
+        ("list", 200),
+        ("regex", 200),
+        ("login", 401),
+        ("idle", 200),
+        ("bad", 200),
+        ("empty", 503),
+    ] {
         until_status(&bed, &format!("{name}.test"), 1, wanted).await;
     }
     bed.until_settled().await;

@@ -55,7 +55,13 @@ on_every_branch!(large_bodies_are_refused, ["--configmap=default/settings"], |be
     bed.put("settings.yaml", &config_map("settings", &[("max-body-size", "1Ki")]));
     until("the ConfigMap's limit", || async {
         let body = "x".repeat(1_025);
-        let call = Call { method: "POST", host: "bad.test", headers: &length(1_025), body: &body, ..Call::default() };
+        let call = Call {
+            method: "POST",
+            host: "bad.test",
+            headers: &length(1_025),
+            body: &body,
+            ..Call::default()
+        };
         // The answer may be lost when HAProxy closes before all of the body came.
         let answer = call.send(bed.http()).await?;
         if answer.status == 413 { Ok(()) } else { Err(answer.status.to_string()) }
@@ -85,7 +91,8 @@ on_every_branch!(slow_pods_cost_only_so_much_time, ["--configmap=default/setting
         let bed = bed.clone();
         async move { wait("long.test").send(bed.http()).await }
     });
-    until("the slow request", || async { if echo.waiting() == 1 { Ok(()) } else { Err(String::new()) } }).await;
+    until("the slow request", || async { if echo.waiting() == 1 { Ok(()) } else { Err(String::new()) } })
+        .await;
     // These give up, the other one does not.
     assert_eq!(call(&bed, &wait("short.test")).await.status, 504);
     assert_eq!(call(&bed, &wait("quick.test")).await.status, 504, "the Service says so, and comes first");
@@ -126,7 +133,9 @@ async fn tunnel() -> std::net::SocketAddr {
                 }
                 let head = String::from_utf8_lossy(&head).to_ascii_lowercase();
                 if !head.contains("upgrade: websocket") {
-                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await;
+                    let _ = stream
+                        .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                        .await;
                     return;
                 }
                 let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\

@@ -9,7 +9,10 @@ on_every_branch!(
     |bed| async move {
         let echo = Echo::start("echo").await;
         bed.put("app.yaml", &app(echo.address));
-        bed.put("patterns.yaml", &config_map("patterns", &[("office", "# us\n127.0.0.2\n"), ("words", "a b\nc")]));
+        bed.put(
+            "patterns.yaml",
+            &config_map("patterns", &[("office", "# us\n127.0.0.2\n"), ("words", "a b\nc")]),
+        );
         let allow = |list: &str| site("allow", &format!("allow-list: \"{list}\""));
         bed.put("allow.yaml", &allow("127.0.0.2, 2001:db8::/32"));
         bed.put("old.yaml", &site("old", "whitelist: 127.0.0.3\nblacklist: 127.0.0.4"));

@@ -171,7 +171,8 @@ impl Call<'_> {
         let socket = tokio::net::TcpSocket::new_v4().map_err(|e| format!("socket: {e}"))?;
         socket.bind((*source, 0).into()).map_err(|e| format!("bind {source}: {e}"))?;
         let stream = socket.connect(address).await.map_err(|e| format!("connect: {e}"))?;
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{headers}Connection: close\r\n\r\n{body}");
+        let head =
+            format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{headers}Connection: close\r\n\r\n{body}");
         exchange(stream, &head).await
     }
 }

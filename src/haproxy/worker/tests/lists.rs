@@ -45,7 +45,20 @@ async fn patterns_are_added_deleted_and_read_back() {
 
 #[tokio::test]
 async fn patterns_arrive_as_they_are() {
-    let texts = ["<<", "a\"b'c", "back\\slash", "a;b", "x#y", "é€😀", "@1", "a,b{c}|d&e$f", "a  b", "-m", "--", "%[path]"];
+    let texts = [
+        "<<",
+        "a\"b'c",
+        "back\\slash",
+        "a;b",
+        "x#y",
+        "é€😀",
+        "@1",
+        "a,b{c}|d&e$f",
+        "a  b",
+        "-m",
+        "--",
+        "%[path]",
+    ];
     for branch in BRANCHES {
         let haproxy = Haproxy::start_with_list(branch, LIST, "", "path -m str");
         let master = haproxy.master().await;

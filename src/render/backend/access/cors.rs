@@ -17,9 +17,7 @@ pub(super) fn origin(text: &mut Text, cors: &Cors) {
         }
         Some(origins) => {
             let condition = known(origins);
-            text.line(format_args!(
-                "http-request set-var(txn.cors_origin) req.fhdr(origin) if {condition}"
-            ));
+            text.line(format_args!("http-request set-var(txn.cors_origin) req.fhdr(origin) if {condition}"));
             text.line(format_args!("http-after-response add-header Vary Origin"));
             text.line(format_args!(
                 "http-after-response set-header Access-Control-Allow-Origin %[var(txn.cors_origin)]{ALLOWED}"

@@ -128,7 +128,8 @@ mod tests {
     #[test]
     fn both_forms_of_a_secret_are_read() {
         let lines = format!("# us\nann:{HASH}\r\n\nbob:$apr1$x$y\nnonsense\nann:other\n: x\n");
-        let secret = secret_with("a/b", &[("auth", &lines), ("carl", &format!("{HASH}\n")), ("dora", "secret")]);
+        let secret =
+            secret_with("a/b", &[("auth", &lines), ("carl", &format!("{HASH}\n")), ("dora", "secret")]);
         let (users, refused) = users_of(&secret);
         let names: Vec<&str> = users.keys().map(AsRef::as_ref).collect();
         assert_eq!(names, ["ann", "carl"]);

@@ -3,8 +3,8 @@
 use super::{Context, Notes};
 use crate::model::policy::access::{Access, Cors, CorsOrigins};
 use crate::options::access::{
-    CORS_ALLOW_CREDENTIALS, CORS_ALLOW_HEADERS, CORS_ALLOW_METHODS, CORS_ALLOW_ORIGIN, CORS_ENABLE, CORS_MAX_AGE,
-    CORS_RESPOND_TO_OPTIONS, DEFAULT_MAX_AGE, Origins,
+    CORS_ALLOW_CREDENTIALS, CORS_ALLOW_HEADERS, CORS_ALLOW_METHODS, CORS_ALLOW_ORIGIN, CORS_ENABLE,
+    CORS_MAX_AGE, CORS_RESPOND_TO_OPTIONS, DEFAULT_MAX_AGE, Origins,
 };
 use crate::problem::{Code, Problem, Severity};
 
@@ -29,7 +29,7 @@ pub(super) fn read(context: &Context<'_>, access: &mut Access, notes: &mut Notes
             hint: "name the origins in `cors-allow-origin`".to_owned(),
         });
     }
-    let preflight = context.get(&CORS_RESPOND_TO_OPTIONS).unwrap_or(access.login.is_some());
+    let preflight = context.get(&CORS_RESPOND_TO_OPTIONS).unwrap_or_else(|| access.login.is_some());
     access.cors = Some(Cors {
         origins,
         methods: context.get(&CORS_ALLOW_METHODS).unwrap_or_else(|| "*".into()),
