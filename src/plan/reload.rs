@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use super::BackendText;
 use crate::model::BackendName;
@@ -19,6 +20,8 @@ pub enum ReloadReason {
     MoreSlots(BackendName),
     /// HAProxy runs without default certificate.
     NoDefaultCertificate,
+    /// A list that changed in too many places for commands.
+    ListChanged(Arc<str>),
 }
 
 impl ReloadReason {
@@ -30,6 +33,7 @@ impl ReloadReason {
             Self::BackendChanged(_) => "backend-changed",
             Self::MoreSlots(_) => "more-slots",
             Self::NoDefaultCertificate => "no-default-certificate",
+            Self::ListChanged(_) => "list-changed",
         }
     }
 
@@ -63,6 +67,7 @@ impl fmt::Display for ReloadReason {
             Self::BackendChanged(name) => write!(f, "the settings of backend `{name}` changed"),
             Self::MoreSlots(name) => write!(f, "backend `{name}` needs another number of server slots"),
             Self::NoDefaultCertificate => f.write_str("there is no default certificate yet"),
+            Self::ListChanged(file) => write!(f, "list `{file}` changed in many places"),
         }
     }
 }
