@@ -198,7 +198,7 @@ fn lists_change_live_when_something_that_runs_refers_to_them() {
     assert!(plan.reload.is_empty() && plan.waiting.is_empty());
     // The other names begin alike, or nothing refers to them.
     assert_eq!(commands(&plan), ["pattern a.lst-2 3", "no pattern a.lst-2 1"]);
-    let many: Vec<String> = (0..5_001).map(|i| i.to_string()).collect();
+    let many: Vec<String> = (0..6_000).map(|i| i.to_string()).collect();
     let many: Vec<&str> = many.iter().map(AsRef::as_ref).collect();
     let plan = diff(&running, &texts(header, &[("a.lst-2", &many)]), &Units::All, capabilities("3.2"));
     assert_eq!(labels(&plan), ["list-changed"]);

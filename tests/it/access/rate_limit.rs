@@ -124,6 +124,8 @@ on_every_branch!(
             if bed.worker().await == worker { Err(worker.to_string()) } else { Ok(()) }
         })
         .await;
+        // Until the old worker of 2.2 stops, both of them answer.
+        until_status(&bed, "open.test", 60, 403).await;
         assert_eq!(statuses(&bed, "open.test", 5, 5).await, [200, 200, 200, 200, 403]);
         assert_eq!(status(&bed, "d.test", 5).await, 200, "it has a limit of its own");
         until("the counts of the old worker", || async {
