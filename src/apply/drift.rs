@@ -118,11 +118,33 @@ fn entries_as_observed(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::model::Version;
 
     fn server(address: &str, weight: u16, maintenance: bool) -> ServerRunning {
         let socket: SocketAddr = address.parse().unwrap();
         ServerRunning { address: Some(socket.ip()), port: socket.port(), weight, maintenance }
+    }
+
+    #[test]
+    fn lists_are_as_they_were_seen() {
+        let list = |patterns: &[&str]| patterns.iter().map(|p| Arc::from(*p)).collect::<BTreeSet<Arc<str>>>();
+        let mut expected = Texts::default();
+        for (file, patterns) in
+            [("a.lst", list(&["1", "2"])), ("b.lst", list(&["1"])), ("unused", list(&["x"]))]
+        {
+            expected.lists.insert_mut(file.into(), Arc::new(patterns));
+        }
+        let mut observed = Running::default();
+        observed.lists.insert("a.lst".into(), list(&["2", "3"]));
+        observed.lists.insert("b.lst".into(), list(&["1"]));
+        observed.lists.insert("gone.lst".into(), list(&["1"]));
+        let texts = as_observed(&expected, &observed, Capabilities::of(Version::NEWEST).unwrap());
+        assert_eq!(*texts.lists["a.lst"], list(&["2", "3"]));
+        assert_eq!(*texts.lists["unused"], list(&["x"]), "what nothing refers to is not loaded");
+        assert_eq!(texts.lists.size(), 3);
     }
 
     #[test]

@@ -7,6 +7,9 @@ use std::sync::Arc;
 use super::{CertificateText, Command, MapId, Plan, ReloadReason, Step, Texts, Unit, Units, servers, spares};
 use crate::model::{BackendName, Capabilities};
 
+/// So many changes of one list are made one by one: each is a command, and up to 2.8 a deletion searches the whole list.
+const MOST_PATTERNS: usize = 5_000;
+
 /// What brings `running` to `wanted`, looking at the touched units only. Backends that are new take spare ones (2.6+).
 pub fn plan(running: &Texts, wanted: &Texts, touched: &Units, capabilities: Capabilities) -> Plan {
     let units = look_at(running, wanted, touched);
@@ -223,8 +226,11 @@ impl Differ<'_> {
             if add { Command::AddPattern { list, pattern } } else { Command::DeletePattern { list, pattern } }
         };
         let added = wanted.difference(running).map(|pattern| command(true, pattern));
-        let commands =
+        let commands: Vec<Command> =
             added.chain(running.difference(wanted).map(|pattern| command(false, pattern))).collect();
+        if commands.len() > MOST_PATTERNS {
+            return self.wait(unit, Some(ReloadReason::ListChanged(file.clone())));
+        }
         self.step(Phase::Patterns, unit, commands);
     }
 

@@ -24,6 +24,8 @@ pub enum ReloadReason {
     ClientChecks(Arc<str>),
     /// A regular expression is new (before 2.4 there is no way to put it where it belongs).
     NewRegex,
+    /// A list that changed in too many places for commands.
+    ListChanged(Arc<str>),
 }
 
 impl ReloadReason {
@@ -37,6 +39,7 @@ impl ReloadReason {
             Self::NoDefaultCertificate => "no-default-certificate",
             Self::ClientChecks(_) => "client-checks",
             Self::NewRegex => "new-regex",
+            Self::ListChanged(_) => "list-changed",
         }
     }
 
@@ -74,6 +77,7 @@ impl fmt::Display for ReloadReason {
                 write!(f, "clients are checked in another way with certificate `{file}`")
             }
             Self::NewRegex => f.write_str("a path that is a regular expression is new"),
+            Self::ListChanged(file) => write!(f, "list `{file}` changed in many places"),
         }
     }
 }

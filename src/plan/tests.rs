@@ -6,6 +6,7 @@ mod servers;
 mod simulation;
 mod spares;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -181,6 +182,32 @@ fn certificates_of_a_listener_that_is_off_are_only_files() {
     let (_, _, plan) = planned("3.2", &a, &b);
     assert_eq!(plan.steps, [Step { unit: Unit::Certificate("ns_a.pem".into()), commands: vec![] }]);
     assert_eq!(labels(&plan), [""; 0]);
+}
+
+#[test]
+fn lists_change_live_when_something_that_runs_refers_to_them() {
+    let texts = |header: &str, lists: &[(&str, &[&str])]| {
+        let mut texts = Texts { main: "global\n".into(), ..Texts::default() };
+        let text = BackendText { header: header.into(), servers: BTreeMap::new(), assets: Vec::new() };
+        texts.backends.insert_mut(BackendName::parsed("a"), Arc::new(text));
+        for (name, patterns) in lists {
+            texts
+                .lists
+                .insert_mut((*name).into(), Arc::new(patterns.iter().map(|p| Arc::from(*p)).collect()));
+        }
+        texts
+    };
+    let header = "backend a\n  http-request deny if { src -f /etc/haproxy/patterns/a.lst-2 }\n";
+    let running = texts(header, &[("a.lst", &["1"]), ("a.lst-2", &["1", "2"])]);
+    let wanted = texts(header, &[("a.lst", &["2"]), ("a.lst-2", &["2", "3"]), ("new", &["1"])]);
+    let plan = diff(&running, &wanted, &Units::All, capabilities("3.2"));
+    assert!(plan.reload.is_empty() && plan.waiting.is_empty());
+    // The other names begin alike, or nothing refers to them.
+    assert_eq!(commands(&plan), ["pattern a.lst-2 3", "no pattern a.lst-2 1"]);
+    let many: Vec<String> = (0..6_000).map(|i| i.to_string()).collect();
+    let many: Vec<&str> = many.iter().map(AsRef::as_ref).collect();
+    let plan = diff(&running, &texts(header, &[("a.lst-2", &many)]), &Units::All, capabilities("3.2"));
+    assert_eq!(labels(&plan), ["list-changed"]);
 }
 
 #[test]

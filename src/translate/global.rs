@@ -12,6 +12,8 @@ mod stats;
 mod tcp;
 mod tls;
 
+pub(super) use patterns::lines as pattern_lines;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -42,6 +42,9 @@ pub(super) fn origins(text: &str) -> Result<Origins, Wrong> {
         }
         return Ok(Origins::Only { exact: Vec::new(), matching: vec![whole(text)?] });
     }
+    if words.len() > 200 {
+        return Err(Wrong::because("it names more than 200 origins"));
+    }
     for list in [&mut exact, &mut matching] {
         list.sort_unstable();
         list.dedup();

@@ -28,8 +28,7 @@ pub static RATE_LIMIT_REQUESTS: Key<u32> = Key {
                writes is for the paths of this Ingress, one of the ConfigMap for all paths that have no other. When \
                several controllers share the traffic (the ready endpoints of `--publish-service`), each allows its share: \
                the limit divided by their number, rounded up. A changed limit is applied while HAProxy runs, a new one is \
-               a reload. Counts survive a reload; HAProxy 2.6 loses them when its worker is younger than about five \
-               seconds. Where TLS is passed through there are no requests to count, and no limit.",
+               a reload. Counts survive a reload; from HAProxy 2.6 on, not one within five seconds (ten on 2.6) of the first limit. Where TLS is passed through there are no requests to count, and no limit.",
         example: "100",
         effect: Effect::Live,
     },

@@ -142,9 +142,12 @@ fn connections_are_closed_where_requests_are_not_seen() {
         for ((name, access, _), listeners) in cases.iter().zip(&listeners) {
             let backend = with_access(&mut model, &format!("shop/{name}"), Mode::Tcp, access.clone(), echo);
             let port = listeners.stats;
-            more += &format!(
-                "frontend {name}{from}\n  mode tcp\n  option tcplog\n  bind 127.0.0.1:{port}\n  default_backend {backend}\n"
-            );
+            let lines = [
+                format!("frontend {name}{from}"),
+                format!("  mode tcp\n  option tcplog\n  bind 127.0.0.1:{port}"),
+                format!("  default_backend {backend}\n"),
+            ];
+            more.push_str(&lines.join("\n"));
             ports.push(port);
         }
         let _haproxy = HaProxy::start_with(branch, &mut model, "", &more);

@@ -7,6 +7,7 @@ use super::Context;
 use crate::cluster::{Kind, Origin};
 use crate::model::ListName;
 use crate::options::access::is_pattern_file;
+use crate::options::value::networks;
 use crate::problem::{Code, Problem, Severity};
 use crate::translate::notes::Notes;
 
@@ -34,8 +35,19 @@ pub(super) fn read(context: &Context<'_>, notes: &mut Notes) {
             );
             continue;
         }
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let (patterns, wrong): (BTreeSet<&str>, BTreeSet<&str>) = lines.partition(|line| is_pattern(line));
+        let (networks, others) = networks_in(text);
+        if let (Some(other), false) = (others, networks.is_empty()) {
+            problem(
+                format!(
+                    "`{}` in pattern file `{file}` is no address or network, while other lines are; lists of addresses go on without it",
+                    shown(other)
+                ),
+                "write one address or network a line",
+            );
+        }
+        notes.lists.insert(ListName::networks_in(file), Arc::new(networks));
+        let (patterns, wrong): (BTreeSet<&str>, BTreeSet<&str>) =
+            lines(text).partition(|line| is_pattern(line));
         if !wrong.is_empty() {
             let count = wrong.len();
             problem(
@@ -48,6 +60,28 @@ pub(super) fn read(context: &Context<'_>, notes: &mut Notes) {
         let patterns = patterns.into_iter().map(Arc::from).collect();
         notes.lists.insert(ListName::file(file), Arc::new(patterns));
     }
+}
+
+/// The lines of a pattern file that say something.
+pub(in crate::translate) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// The addresses and networks of a pattern file, for `allow-list` and its kind, and the first line that holds something else.
+fn networks_in(text: &str) -> (BTreeSet<Arc<str>>, Option<&str>) {
+    let (mut patterns, mut other) = (BTreeSet::new(), None);
+    for line in lines(text) {
+        match networks(line) {
+            Ok(networks) => patterns.extend(networks.iter().map(|network| Arc::from(network.to_string()))),
+            Err(_) => other = other.or(Some(line)),
+        }
+    }
+    (patterns, other)
+}
+
+/// Text of a user, fit for a one-line message.
+fn shown(text: &str) -> String {
+    text.chars().take(60).flat_map(char::escape_debug).collect()
 }
 
 fn is_pattern(line: &str) -> bool {

@@ -101,8 +101,11 @@ fn pattern_files_are_lists_whether_used_or_not() {
     assert_eq!(lists["outrigger-networks_office"], ["10.0.0.0/8", "192.0.2.7/32"]);
     assert_eq!(lists["office"], ["10.0.0.0/8", "192.0.2.7", "nonsense"]);
     assert_eq!(lists["words"], ["a b", "c"]);
-    assert_eq!(lists.len(), 3);
+    assert_eq!(lists["outrigger-networks_words"], [""; 0]);
+    assert_eq!(lists.len(), 4);
     assert_eq!(world.codes(), ["pattern-file-invalid"; 3]);
+    world.put(shop(&[("deny-list", "patterns/words")]));
+    assert!(world.access().closed, "words are no addresses");
     // Without the ConfigMap.
     let world = World::new(settings(), shop(&[("deny-list", "patterns/office")]));
     assert!(world.access().closed, "nobody knows whom to refuse");

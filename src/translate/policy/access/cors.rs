@@ -29,7 +29,7 @@ pub(super) fn read(context: &Context<'_>, access: &mut Access, notes: &mut Notes
             hint: "name the origins in `cors-allow-origin`".to_owned(),
         });
     }
-    let preflight = context.get(&CORS_RESPOND_TO_OPTIONS).unwrap_or(access.login.is_some());
+    let preflight = context.get(&CORS_RESPOND_TO_OPTIONS).unwrap_or_else(|| access.login.is_some());
     access.cors = Some(Cors {
         origins,
         methods: context.get(&CORS_ALLOW_METHODS).unwrap_or_else(|| "*".into()),

@@ -1,18 +1,18 @@
 //! Lists of addresses: written out, or in a pattern file.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ipnet::IpNet;
 
 use super::{Context, Notes, closed};
-use crate::cluster::{Kind, ObjectName, Origin};
+use crate::cluster::Origin;
 use crate::model::ListName;
 use crate::model::policy::access::Access;
 use crate::options::Key;
 use crate::options::access::{ALLOW_LIST, Addresses, DENY_LIST};
 use crate::options::value::networks;
 use crate::problem::{Code, Problem, Severity};
+use crate::translate::global::pattern_lines;
 
 /// Reads `allow-list` and `deny-list`.
 pub(super) fn read(context: &Context<'_>, access: &mut Access, notes: &mut Notes) {
@@ -78,11 +78,12 @@ pub(super) fn list(context: &Context<'_>, key: &Key<Addresses>, notes: &mut Note
                 let reason = format!("there is no pattern file `{file}` in ConfigMap `{config_map}`");
                 return List::Missing { origin: said.origin, reason, name };
             };
-            let (patterns, wrong) = networks_in(text);
-            if let Some(wrong) = wrong {
-                notes.problems.push(not_an_address(config_map, &file, &wrong));
+            // The list itself is noted once for all, with the pattern files.
+            let mut lines = pattern_lines(text).peekable();
+            if lines.peek().is_some() && lines.all(|line| networks(line).is_err()) {
+                let reason = format!("there is no address or network in pattern file `{file}`");
+                return List::Missing { origin: said.origin, reason, name };
             }
-            notes.lists.insert(name.clone(), Arc::new(patterns));
             List::Known(name)
         }
     }
@@ -96,34 +97,6 @@ pub(super) fn missing(origin: Origin, reason: &str, consequence: &str) -> Proble
         severity: Severity::Error,
         message: format!("{reason}; {consequence}"),
         hint: "create the pattern file, or write the addresses out".to_owned(),
-    }
-}
-
-/// The addresses and networks of a pattern file, and the first of the lines that are none.
-fn networks_in(text: &str) -> (BTreeSet<Arc<str>>, Option<String>) {
-    let (mut patterns, mut wrong) = (BTreeSet::new(), None);
-    for (number, line) in text.lines().map(str::trim).enumerate() {
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        match networks(line) {
-            Ok(networks) => patterns.extend(networks.iter().map(pattern)),
-            Err(_) if wrong.is_none() => wrong = Some(format!("line {}", number + 1)),
-            Err(_) => {}
-        }
-    }
-    (patterns, wrong)
-}
-
-fn not_an_address(config_map: &ObjectName, file: &Arc<str>, line: &str) -> Problem {
-    Problem {
-        origin: Origin::object(Kind::ConfigMap, config_map.clone()).at(file.clone()),
-        code: Code::PatternFileInvalid,
-        severity: Severity::Error,
-        message: format!(
-            "{line} of pattern file `{file}` is no address or network; a list of addresses goes on without it"
-        ),
-        hint: "write one address or network a line".to_owned(),
     }
 }
 
