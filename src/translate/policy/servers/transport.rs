@@ -35,7 +35,10 @@ impl From<Scope> for Rank {
 
 /// Reads the keys.
 pub(super) fn read(context: &Context<'_>, servers: &mut ServerPolicy, notes: &mut Notes) {
-    let port = context.port().and_then(|port| app_protocol(port.app_protocol.as_deref()?));
+    // The bytes of a TCP service are passed on as they come: whether they are TLS is up to its clients.
+    let is_route = context.path.is_some_and(|path| path.key.is_some());
+    let port = context.port().filter(|_| is_route);
+    let port = port.and_then(|port| app_protocol(port.app_protocol.as_deref()?));
     let protocol =
         context.layers.find(&SERVER_PROTO).map(|(protocol, scope, _)| (Rank::from(scope), protocol));
     let protocols = [protocol, port.map(|(_, protocol)| (Rank::Port, protocol))];
