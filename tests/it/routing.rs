@@ -7,6 +7,8 @@ use crate::support::client::{self, Answer};
 use crate::support::manifests::{endpoints, ingress, ingress_with, service};
 use crate::support::{Bed, Branch, Echo, until};
 
+const SPECIFIC: &str = "ImplementationSpecific";
+
 /// Services of these names with an echo server each.
 async fn echoes(bed: &Bed, names: &[&str]) -> Vec<Echo> {
     let mut echoes = Vec::new();
@@ -194,7 +196,7 @@ on_every_branch!(services_get_the_requests_that_pass_their_test, |bed| async mov
         let echo = Echo::start(name).await;
         text += &match test {
             "" => service(name),
-            test => service_with(name, &format!("haproxy.org/route-acl: {test:?}")),
+            _ => service_with(name, &format!("haproxy.org/route-acl: {test:?}")),
         };
         text += &endpoints(name, &[echo.address]);
         all.push(echo);
@@ -250,7 +252,6 @@ on_every_branch!(paths_can_be_regular_expressions, |bed| async move {
     let regex = |name: &str, rules: &[(&str, &str, &str, &str)]| {
         ingress_with(name, "2024-01-01T00:00:00Z", "haproxy.org/path-type: regex", rules, "")
     };
-    const SPECIFIC: &str = "ImplementationSpecific";
     let rules = [
         ("a.test", "Exact", "/user/1", "exact"),
         ("a.test", "Prefix", "/user/prefix", "prefix"),
@@ -424,7 +425,7 @@ on_every_branch!(an_ingress_can_have_backends_of_its_own, |bed| async move {
         used.filter(|line| !line.starts_with("fixed_") && !line.starts_with("stats,")).count()
     };
     assert_eq!(backends().await, 3);
-    bed.put("services.yaml", &"");
+    bed.put("services.yaml", "");
     bed.until_status("one.test", "/", 503).await;
     bed.until_status("two.test", "/", 503).await;
     bed.proves(&["standalone-backend"]);
