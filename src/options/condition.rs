@@ -56,6 +56,8 @@ enum Method {
     Int,
     Bool,
     Ip,
+    /// That of `method`, which has no name: any other is a warning in 3.4.
+    Verb,
 }
 
 const METHODS: [(&str, Method); 12] = [
@@ -85,7 +87,8 @@ impl Method {
     /// Whether a sample of this kind can be compared so.
     fn suits(self, kind: Kind) -> bool {
         match self {
-            Self::Found => true,
+            Self::Found => kind != Kind::Verb,
+            Self::Verb => kind == Kind::Verb,
             Self::Text(_) | Self::Regex | Self::Length => kind == Kind::Text,
             Self::Int => kind == Kind::Number,
             Self::Bool => kind == Kind::Truth,
@@ -120,6 +123,7 @@ pub fn expression(text: &str) -> Result<Expression, Wrong> {
         Kind::Number => Method::Int,
         Kind::Truth => Method::Bool,
         Kind::Address => Method::Ip,
+        Kind::Verb => Method::Verb,
     });
     if !method.suits(kind) {
         return Err(Wrong::because(format!("`{sample}` cannot be compared with `-m {}`", method.word())));
@@ -131,14 +135,16 @@ pub fn expression(text: &str) -> Result<Expression, Wrong> {
     if any_case {
         words.push("-i".into());
     }
-    words.extend(["-m".into(), method.word().into()]);
+    if method != Method::Verb {
+        words.extend(["-m".into(), method.word().into()]);
+    }
     if textual {
         words.push("--".into());
     }
     words.extend(values.iter().cloned());
     let in_map = |value: &Arc<str>| value.bytes().all(|b| b.is_ascii_graphic()) && value.len() <= 200;
     let plain = (method == Method::Text("str") && !any_case && values.iter().all(in_map))
-        .then(|| name.and_then(|name| name.compared_with(values)));
+        .then(|| name.map(|name| name.compared_with(values)));
     Ok(Expression { words, plain: plain.flatten() })
 }
 
@@ -159,6 +165,7 @@ fn values<'a>(method: Method, words: impl Iterator<Item = &'a str>) -> Result<Ve
                 operator || is_number_or_range(word)
             }
             Method::Bool => matches!(word, "0" | "1" | "true" | "false"),
+            Method::Verb => word.len() <= 20 && word.bytes().all(|b| b.is_ascii_uppercase()),
             Method::Ip => networks(word).is_ok_and(|found| found.len() == 1),
         };
         if !valid {

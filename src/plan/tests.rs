@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "tests panic")]
 
 mod files;
+mod regexes;
 mod servers;
 mod simulation;
 mod spares;

@@ -14,6 +14,7 @@
 //! 6. with `s`, the number of shares.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
@@ -73,14 +74,21 @@ pub(super) fn server_name(host: &HostMatch) -> Arc<str> {
 /// The id of a route: nobody can make two of them the same.
 pub(super) fn id(key: &RouteKey) -> String {
     let (map, text) = self::key(key);
-    let digest = Sha256::digest(format!("{} {text}", map.file()));
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    short_digest(&format!("{} {text}", map.file()))
 }
 
 /// What stands for an expression in the keys of `match.map`.
 pub(super) fn expression_id(Expression(words): &Expression) -> String {
-    let digest = Sha256::digest(words.join("\0"));
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    short_digest(&words.join("\0"))
+}
+
+/// 64 bits of SHA-256.
+fn short_digest(text: &str) -> String {
+    let digest = Sha256::digest(text);
+    digest.iter().take(8).fold(String::with_capacity(16), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Whether a value says that its route has entries in other maps.

@@ -43,7 +43,7 @@ impl<'a> Routing<'a> {
             ));
         }
         for test in tests {
-            self.test(text, test);
+            self.look_at(text, test);
         }
         if has(Need::Split) {
             let map = self.paths.map(MapId::Split);
@@ -70,10 +70,10 @@ impl<'a> Routing<'a> {
     }
 
     /// One test: the backend that `match.map` has for the route and what was found.
-    fn test(&self, text: &mut Text, test: &Test) {
+    fn look_at(&self, text: &mut Text, what: &Test) {
         let map = self.paths.map(MapId::Match);
         let guard = "if { var(txn.route_flags) -m sub m } !{ var(txn.route_pick) -m found }";
-        let (sample, key, found) = match test {
+        let (sample, key, found) = match what {
             Test::Expression(expression) => {
                 let words: Vec<String> = expression.0.iter().map(|word| escape::word(word)).collect();
                 (None, format!("|e:{}", expression_id(expression)), words.join(" "))

@@ -31,7 +31,9 @@ pub(super) fn shares(split: &[Weighted]) -> Vec<(&BackendName, u32)> {
 fn reduce(weights: &mut [u64]) {
     let divisor = weights.iter().copied().fold(0, gcd);
     if divisor > 1 {
-        weights.iter_mut().for_each(|weight| *weight /= divisor);
+        for weight in weights {
+            *weight /= divisor;
+        }
     }
 }
 

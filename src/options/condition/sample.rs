@@ -13,6 +13,8 @@ pub(super) enum Kind {
     Number,
     Truth,
     Address,
+    /// The method of a request.
+    Verb,
 }
 
 /// The argument of a fetch.
@@ -41,16 +43,18 @@ pub(super) enum Name {
 }
 
 impl Name {
-    pub(super) fn compared_with(self, values: Vec<Arc<str>>) -> Option<Plain> {
-        Some(match self {
+    pub(super) fn compared_with(self, values: Vec<Arc<str>>) -> Plain {
+        match self {
             Self::Header(name) => Plain::Header(name, values),
             Self::Cookie(name) => Plain::Cookie(name, values),
-        })
+        }
     }
 }
 
 /// Name as users write it, name in HAProxy, kind, argument, whether it has forms with a suffix.
-const FETCHES: [(&str, &str, Kind, Argument, bool); 20] = [
+type Fetch = (&'static str, &'static str, Kind, Argument, bool);
+
+const FETCHES: [Fetch; 20] = [
     ("cookie", "req.cook", Kind::Text, Argument::Name, false),
     ("cook", "req.cook", Kind::Text, Argument::Name, true),
     ("req.cook", "req.cook", Kind::Text, Argument::Name, false),
@@ -66,7 +70,7 @@ const FETCHES: [(&str, &str, Kind, Argument, bool); 20] = [
     ("path", "path", Kind::Text, Argument::None, true),
     ("url", "url", Kind::Text, Argument::None, true),
     ("query", "query", Kind::Text, Argument::None, false),
-    ("method", "method", Kind::Text, Argument::None, false),
+    ("method", "method", Kind::Verb, Argument::None, false),
     ("req.ver", "req.ver", Kind::Text, Argument::None, false),
     ("src", "src", Kind::Address, Argument::None, false),
     ("ssl_fc", "ssl_fc", Kind::Truth, Argument::None, false),
@@ -100,7 +104,7 @@ pub(super) fn sample(word: &str) -> Result<Sample, Wrong> {
     }
     let mut text = real.to_owned();
     if let Some(argument) = argument {
-        text.push_str(&format!("({argument})"));
+        text.extend(["(", argument, ")"]);
     }
     let mut alone = true;
     for part in parts {
@@ -109,7 +113,7 @@ pub(super) fn sample(word: &str) -> Result<Sample, Wrong> {
             (known.1 == kind && is_valid(known.3, argument)).then_some(known.2)
         });
         kind = found.ok_or_else(|| wrong("converter", part))?;
-        text.push_str(&format!(",{part}"));
+        text.extend([",", part]);
         alone = false;
     }
     let argument = argument.unwrap_or_default();
@@ -122,9 +126,7 @@ pub(super) fn sample(word: &str) -> Result<Sample, Wrong> {
 }
 
 /// The fetch of this name, which may end with the method of comparison.
-fn fetch(
-    name: &str,
-) -> Option<(&'static (&'static str, &'static str, Kind, Argument, bool), Option<&'static str>)> {
+fn fetch(name: &str) -> Option<(&'static Fetch, Option<&'static str>)> {
     if let Some(found) = FETCHES.iter().find(|(known, ..)| *known == name) {
         return Some((found, None));
     }

@@ -19,7 +19,7 @@ fn tests_are_made_plain() {
         ("src 10.0.0.0/8 192.0.2.1", "src -m ip 10.0.0.0/8 192.0.2.1"),
         ("ssl_fc", "ssl_fc -m bool"),
         ("ssl_fc true", "ssl_fc -m bool 1"),
-        ("method POST", "method -m str -- POST"),
+        ("method POST PUT", "method POST PUT"),
         ("req.fhdr(a) 'x y' \"z\\\" #\" a\\ b c\\.d", "req.fhdr(a) -m str -- x y z\" # a b c\\.d"),
     ] {
         assert_eq!(shown(text), words, "{text}");
@@ -65,6 +65,10 @@ fn what_is_not_known_is_refused() {
         "path,lua.x a",
         "path,regsub(a,b) c",
         "path(a) b",
+        "method -m reg P.*",
+        "method -m found",
+        "method post",
+        "method,lower post",
         "rand(0) 1",
         "rand(x) 1",
         "rand(100) ge",

@@ -17,7 +17,7 @@ pub static ROUTE_ACL: Key<Expression> = Key {
                backend. A test is `SAMPLE [-i] [-m METHOD] [VALUE…]`. Samples: `cookie(NAME)`, `hdr(NAME)`, `req.fhdr(NAME)`, \
                their `_cnt`, `url_param(NAME)`, `path`, `url`, `query`, `method`, `src`, `ssl_fc`, `rand(N)`; with suffix \
                where HAProxy has it (`path_reg`, `hdr_sub(NAME)`). Converters: `lower`, `upper`, `length`, `url_dec`, \
-               `mod(N)`. Methods: `found`, `str`, `beg`, `end`, `sub`, `dir`, `dom`, `reg`, `len`, `int`, `bool`, `ip`. Values \
+               `mod(N)`. `method` has methods of requests as values and no flags. Methods: `found`, `str`, `beg`, `end`, `sub`, `dir`, `dom`, `reg`, `len`, `int`, `bool`, `ip`. Values \
                in quotes may hold spaces; regular expressions must be as plain as those of `path-type`. When several \
                Services of a path have tests, general tests come first, then those of a header, then those of a cookie. A \
                Service whose test is not valid gets no requests. A new test is a reload, for how many paths ever; only the \

@@ -7,8 +7,10 @@ use super::haproxy::{HaProxy, pem};
 use super::models::*;
 use super::requests::{on_every_branch, service};
 use crate::model::*;
+use crate::options::condition::expression;
+use crate::options::regex::check as regex_check;
 
-on_every_branch!(conditions_splits_and_regular_expressions);
+on_every_branch!(conditions_splits_and_regular_expressions, every_test_and_expression_that_passes_loads);
 
 fn candidate(conditions: &[Condition], split: &[(u32, &BackendName)]) -> Candidate {
     let mut made = route(key(HostMatch::Any, prefix("")), Some(split[0].1), &[]).candidates.remove(0);
@@ -24,7 +26,8 @@ fn regex(text: &str) -> PathMatch {
 
 /// What a GET with these headers says: the name of a pod, or the status and the location.
 fn get(haproxy: &HaProxy, host: &str, path: &str, headers: &[(&str, &str)]) -> String {
-    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let headers: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let headers = headers.concat();
     let response = haproxy.http(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{headers}"));
     match (response.status, response.header("location")) {
         (200, _) => response.text().lines().next().unwrap().to_owned(),
@@ -36,14 +39,14 @@ fn get(haproxy: &HaProxy, host: &str, path: &str, headers: &[(&str, &str)]) -> S
 /// The same as `resolve` says, for every share of a split.
 fn resolved(model: &Model, host: &str, path: &str, headers: &[(&str, &str)]) -> BTreeSet<String> {
     const REGEXES: [&str; 5] = ["/r/[0-9]+", "/r/.*", "/(a|b)/c$", "/any.+", "/split[0-9]"];
-    const TEST: &str = "path -m end -- .beta";
+    const TEST: &str = "path -m end -- -beta";
     static COMPILED: LazyLock<[regex::Regex; 5]> =
         LazyLock::new(|| REGEXES.map(|text| regex::Regex::new(&format!("^(?:{text})")).unwrap()));
     let matches = |text: &&str| {
         COMPILED.iter().any(|regex| regex.as_str() == format!("^(?:{text})") && regex.is_match(path))
     };
     let mut judged: Vec<&str> = REGEXES.into_iter().filter(matches).collect();
-    judged.extend(path.ends_with(".beta").then_some(TEST));
+    judged.extend(path.ends_with("-beta").then_some(TEST));
     let request = |draw| Request {
         table: Table::ingress(),
         host,
@@ -73,7 +76,7 @@ fn conditions_splits_and_regular_expressions(branch: &str) {
     let mut model = empty();
     model.default_certificate = pem(&["default.test"]).0;
     let [one, two, three, default] = ["one", "two", "three", "default"].map(|name| service(&mut model, name));
-    let test = ["path", "-m", "end", "--", ".beta"].map(Into::into).to_vec();
+    let test = ["path", "-m", "end", "--", "-beta"].map(Into::into).to_vec();
     let test = Condition::Expression(Expression(test));
     let header = |value: &str| Condition::Header("x-canary".into(), value.into());
     let cookie = |value: &str| Condition::Cookie("can.ary".into(), value.into());
@@ -82,7 +85,7 @@ fn conditions_splits_and_regular_expressions(branch: &str) {
     };
     let all = |last: &[(u32, &BackendName)]| {
         vec![
-            candidate(&[test.clone()], &[(1, &three)]),
+            candidate(std::slice::from_ref(&test), &[(1, &three)]),
             candidate(&[header("always")], &[(1, &two)]),
             candidate(&[header("never")], &[(1, &one)]),
             candidate(&[cookie("always")], &[(1, &two)]),
@@ -135,10 +138,10 @@ fn conditions_splits_and_regular_expressions(branch: &str) {
     ];
     let paths = [
         "/",
-        "/x.beta",
+        "/x-beta",
         "/split",
         "/split/x",
-        "/split/x.beta",
+        "/split/x-beta",
         "/split5",
         "/nothing",
         "/r",
@@ -175,4 +178,86 @@ fn conditions_splits_and_regular_expressions(branch: &str) {
     assert!((15..=90).contains(&twos), "HAProxy {branch}: a quarter of 200, not {twos}");
     // Names that a client cannot have by itself reach nothing.
     assert_eq!(get(&haproxy, "r.test|", "/r/1", &[]), "400", "HAProxy {branch}");
+}
+
+/// What the parsers let pass is what every HAProxy takes without a warning: it is checked at the start.
+fn every_test_and_expression_that_passes_loads(branch: &str) {
+    const TESTS: [&str; 40] = [
+        "cookie(a) -m found",
+        "cook(a) x",
+        "req.cook(a) -m beg x y",
+        "cook_beg(a) x",
+        "cook_cnt(a) gt 1",
+        "req.cook_cnt(a) 1:3",
+        "hdr(a) -i x",
+        "hdr(a) -m ip 10.0.0.0/8 -i",
+        "req.hdr(a) -m dom x.y",
+        "req.fhdr(a) -m dir x",
+        "hdr_end(a) -- -x",
+        "hdr_cnt(a) ge 2 4",
+        "req.hdr_cnt(a) lt 2",
+        "url_param(a) -m sub x",
+        "urlp_len(a) gt 5",
+        "urlp(a) x",
+        "path_dir a b",
+        "path_dom a",
+        "path_len le 7",
+        "path,url_dec,lower,length 5",
+        "path -m found",
+        "path \\$HOME \"$HOME\" '%[x]' \"a'b\" 'a\"b' 'a\\b' 'a b' '#' ;x {x} [x] (x) a,b \\ \\# \\\\ %",
+        "path_reg ^/(?:a|b)[0-9]{1,3}[^/x-z]+?\\.(?!html$).*$ \\bx\\B",
+        "url_reg -i '^/a\\d++-?b'",
+        "url_beg /a",
+        "query -m found",
+        "query,upper A=1",
+        "method POST PUT",
+        "method GET",
+        "method PURGE POST",
+        "req.ver 1.1",
+        "src 10.0.0.0/8 2001:db8::/32 ::1",
+        "src -m found",
+        "ssl_fc",
+        "ssl_fc 0",
+        "ssl_fc -m found",
+        "rand(100) lt 25",
+        "rand(1000000),mod(7) 0 1 2:3",
+        "rand(5) -m found",
+        "path -m str -- -f /etc/passwd -i",
+    ];
+    let regexes = [
+        "/",
+        "/a{0,255}",
+        "/[]a]",
+        "/[-a-z_.\\]\\[]*",
+        "/(a++)+",
+        "/(((((((((((((((a)))))))))))))))",
+        "/[\\w-]+\\$",
+        "/()|",
+        "/~%[0-9A-F]{2}",
+    ];
+    let mut model = empty();
+    model.default_certificate = pem(&["default.test"]).0;
+    let (mut passed, mut refused) = (0, Vec::new());
+    for text in TESTS {
+        let Ok(test) = expression(text) else {
+            refused.push(text);
+            continue;
+        };
+        passed += 1;
+        let test = Condition::Expression(Expression(test.words().to_vec()));
+        let path = prefix(&format!("/{passed}"));
+        let candidates = vec![candidate(&[test], &[(1, &BackendName::fixed(503))])];
+        add_route(&mut model, Route { key: key(exact_host("a.test"), path), candidates });
+    }
+    assert_eq!(refused, ["hdr(a) -m ip 10.0.0.0/8 -i"], "`-m ip` is not for text");
+    for text in regexes.into_iter().filter(|text| regex_check(text).is_ok()) {
+        add_route(
+            &mut model,
+            route(key(exact_host("r.test"), regex(text)), Some(&BackendName::fixed(503)), &[]),
+        );
+    }
+    add_roots(&mut model);
+    add_needs(&mut model);
+    let haproxy = HaProxy::start(branch, &mut model);
+    assert_eq!(get(&haproxy, "r.test", "/(", &[]), "503", "HAProxy {branch}");
 }
