@@ -14,6 +14,7 @@ mod matching;
 mod need;
 pub mod policy;
 mod route;
+mod snippet;
 mod version;
 
 pub use asset::{Asset, AssetKind};
@@ -25,6 +26,7 @@ pub use matching::{Decision, Outcome, Request, normalise_host, resolve};
 pub use need::Need;
 pub use policy::{Balance, Mode, Policy};
 pub use route::{Candidate, Condition, Filter, HostMatch, PathMatch, Route, RouteKey, Table, Weighted};
+pub use snippet::Snippet;
 pub use version::{Capabilities, Version};
 
 use std::collections::BTreeSet;

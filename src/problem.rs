@@ -1,7 +1,11 @@
 //! User mistakes as data: a [`Problem`] says what is wrong where, and what to do about it.
 #![deny(clippy::disallowed_methods)]
 
+mod docs;
+
 use std::fmt;
+
+pub use docs::CodeDocs;
 
 use crate::cluster::Origin;
 
@@ -57,6 +61,12 @@ pub enum Code {
     ConfigurationRefused,
     /// A kind that the API server does not let us read; what was known of it stays.
     WatchRefused,
+    /// A snippet that flags switch off: it has no effect.
+    SnippetDisabled,
+    /// A snippet of a Service or an Ingress with a line that reaches beyond its backend: it has no effect.
+    SnippetRefused,
+    /// A part that HAProxy refuses: it is left out until it changes.
+    Quarantined,
 }
 
 impl Code {
@@ -83,6 +93,9 @@ impl Code {
             Self::PortUnavailable => "port-unavailable",
             Self::ConfigurationRefused => "configuration-refused",
             Self::WatchRefused => "watch-refused",
+            Self::SnippetDisabled => "snippet-disabled",
+            Self::SnippetRefused => "snippet-refused",
+            Self::Quarantined => "quarantined",
         }
     }
 }

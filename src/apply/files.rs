@@ -94,10 +94,12 @@ pub(super) fn write_assets<'a>(
 pub(super) fn remove_unnamed(texts: &Texts, volumes: &Volumes) -> anyhow::Result<()> {
     let named: BTreeSet<&str> = texts.assets().map(|asset| asset.name().as_ref()).collect();
     let folders = [AssetKind::Authority, AssetKind::ErrorPage, AssetKind::Script];
+    // A text that was read back, and stays because HAProxy refuses its successor, does not say what it refers to.
+    let mentioned = |name: &str| texts.mentions(&format!("/{name}"));
     for folder in folders.map(|kind| asset_path(kind, volumes)) {
-        remove_others(&folder, |name| named.contains(name))?;
+        remove_others(&folder, |name| named.contains(name) || mentioned(name))?;
     }
-    remove_others(&volumes.patterns(), |name| texts.lists.contains_key(name))
+    remove_others(&volumes.patterns(), |name| texts.lists.contains_key(name) || mentioned(name))
 }
 
 fn remove_others(folder: &Path, keep: impl Fn(&str) -> bool) -> anyhow::Result<()> {

@@ -26,14 +26,14 @@ impl Frontends<'_> {
             text.line(format_args!(
                 "http-request set-var(txn.backend) var(txn.route),field(1,|) if {{ path_beg /.well-known/acme-challenge/ }}"
             ));
-            choose(text);
+            self.choose(text);
         }
         if let Some(port) = self.global.listeners.https {
             let list = escape::word(&self.paths.volumes.crt_list().to_string_lossy());
             if self.open(text, "https", port, &format!(" ssl crt-list {list} alpn h2,http/1.1")) {
                 self.traffic(text, "https", 443);
                 text.line(format_args!("http-request set-var(txn.backend) var(txn.route),field(1,|)"));
-                choose(text);
+                self.choose(text);
             }
         }
         if self.open(text, "stats", self.global.listeners.stats, "") {
@@ -43,6 +43,7 @@ impl Frontends<'_> {
                 "stats uri /",
                 "stats refresh 10s",
             ]);
+            text.snippet(self.global.snippets.stats.as_ref(), self.paths);
         }
         if self.open(text, "healthz", self.global.listeners.healthz, "") {
             text.lines(&[
@@ -122,13 +123,14 @@ impl Frontends<'_> {
             "http-request set-var(txn.route) str({table}|!/),map_beg({prefix}) if !{{ var(txn.route) -m found }} || {{ var(txn.route) -m str -- {KNOWN} }}"
         ));
     }
-}
 
-/// The end of a traffic frontend.
-fn choose(text: &mut Text) {
-    // A dynamic name that no backend has falls back to the default backend too (all versions).
-    text.line(format_args!(
-        "use_backend %[var(txn.backend)] if {{ var(txn.backend) -m found }} !{{ var(txn.backend) -m str -- {KNOWN} }}"
-    ));
-    text.line(format_args!("default_backend fixed_404"));
+    /// The end of a traffic frontend.
+    fn choose(&self, text: &mut Text) {
+        text.snippet(self.global.snippets.frontends.as_ref(), self.paths);
+        // A dynamic name that no backend has falls back to the default backend too (all versions).
+        text.line(format_args!(
+            "use_backend %[var(txn.backend)] if {{ var(txn.backend) -m found }} !{{ var(txn.backend) -m str -- {KNOWN} }}"
+        ));
+        text.line(format_args!("default_backend fixed_404"));
+    }
 }

@@ -18,7 +18,7 @@ pub(super) fn from(capabilities: Capabilities) -> String {
 
 /// The main text.
 pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
-    let Paths { volumes, capabilities } = *paths;
+    let Paths { volumes, capabilities, .. } = *paths;
     let mut text = Text::default();
     text.section(format_args!("global"));
     text.lines(&["log stdout format raw local0", "hard-stop-after 30m", "mworker-max-reloads 50"]);
@@ -31,6 +31,7 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
         text.line(format_args!("stats socket {socket} mode 660 level admin expose-fd listeners"));
     }
     text.lines(&["stats maxconn 50", "ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets"]);
+    text.snippet(global.snippets.global.as_ref(), paths);
 
     text.section(format_args!("defaults {DEFAULTS}"));
     text.lines(&[
