@@ -2,10 +2,12 @@
 #![deny(clippy::disallowed_methods)]
 
 mod docs;
+mod page;
 
 use std::fmt;
 
 pub use docs::CodeDocs;
+pub use page::page;
 
 use crate::cluster::Origin;
 

@@ -122,7 +122,7 @@ fn parse(text: &str, section: Section) -> Result<Lines, Wrong> {
     }
     match lines.len() {
         0 => Err(Wrong::because("it has no line")),
-        MOST_LINES.. => Err(Wrong::because("it has more than 500 lines")),
-        _ => Ok(lines),
+        1..=MOST_LINES => Ok(lines),
+        _ => Err(Wrong::because("it has more than 500 lines")),
     }
 }
