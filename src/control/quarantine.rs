@@ -43,9 +43,10 @@ impl Controller {
             let (running, capabilities) = (self.driver.running(), self.driver.capabilities());
             let rest = plan(running, &self.wanted, &Units::All, capabilities);
             if rest.reload.is_empty() && self.driver.is_proven() {
-                let outcome = match rest.steps.is_empty() {
-                    true => Outcome::Unchanged,
-                    false => self.driver.live(&rest, timings).await,
+                let outcome = if rest.steps.is_empty() {
+                    Outcome::Unchanged
+                } else {
+                    self.driver.live(&rest, timings).await
                 };
                 break self.accept(&progress, outcome);
             }

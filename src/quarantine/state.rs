@@ -70,12 +70,20 @@ pub struct Progress {
     suspected: Vec<Part>,
 }
 
+/// Suspects that are tried together.
+#[derive(Debug)]
+struct Group {
+    parts: Vec<Part>,
+    /// Without them it went well, so at least one of them is guilty: no use to try all of them.
+    guilty: bool,
+}
+
 /// Who is left out.
 #[derive(Debug, Default)]
 pub struct Quarantine {
     convicted: BTreeMap<Part, Verdict>,
     /// Groups that are left out until their trial.
-    suspects: VecDeque<Vec<Part>>,
+    suspects: VecDeque<Group>,
     /// Suspects that the next reload tries.
     trial: Vec<Part>,
     left_out: LeftOut,
@@ -95,10 +103,10 @@ impl Quarantine {
     /// What waits for a trial.
     pub fn pending(&self) -> Option<Pending> {
         let section = |part: &Part| !matches!(part, Part::Snippet(_));
-        if !self.suspects.is_empty() {
-            Some(Pending::Suspects)
-        } else {
+        if self.suspects.is_empty() {
             self.convicted.keys().any(section).then_some(Pending::Sections)
+        } else {
+            Some(Pending::Suspects)
         }
     }
 
@@ -119,21 +127,19 @@ impl Quarantine {
         if self.left_out.is_empty() {
             return false;
         }
-        let Self { convicted, suspects, left_out, .. } = self;
-        let stale: Vec<Part> = (convicted.keys().chain(suspects.iter().flatten()))
-            .filter(|part| !left_out.is_current(part, model))
+        let suspects = self.suspects.iter().flat_map(|group| &group.parts);
+        let stale: Vec<Part> = (self.convicted.keys().chain(suspects))
+            .filter(|part| !self.left_out.is_current(part, model))
             .cloned()
             .collect();
         for part in &stale {
-            left_out.remove(part);
-            convicted.remove(part);
-            suspects.iter_mut().for_each(|group| group.retain(|suspect| suspect != part));
+            self.acquit(part);
+            self.convicted.remove(part);
         }
-        suspects.retain(|group| !group.is_empty());
         !stale.is_empty()
     }
 
-    /// Suspects come back for a trial: the first half of a group. When there are none, whole sections do: what was wrong with
+    /// Suspects come back for a trial: a group, or half of it. When there are none, whole sections do: what was wrong with
     /// them may not have been their text.
     pub fn begin_trial(&mut self) {
         if self.suspects.is_empty() {
@@ -146,14 +152,14 @@ impl Quarantine {
             return;
         }
         let Some(mut group) = self.suspects.pop_front() else { return };
-        let rest = group.split_off(group.len().div_ceil(2));
-        if !rest.is_empty() {
-            self.suspects.push_front(rest);
+        if group.guilty && group.parts.len() > 1 {
+            let parts = group.parts.split_off(group.parts.len().div_ceil(2));
+            self.suspects.push_front(Group { parts, guilty: false });
         }
-        for part in &group {
+        for part in &group.parts {
             self.left_out.remove(part);
         }
-        self.trial.extend(group);
+        self.trial.extend(group.parts);
     }
 
     /// HAProxy took what was not left out.
@@ -165,10 +171,9 @@ impl Quarantine {
         let alone = progress.suspected.len() == 1 && !progress.without_certificates;
         if alone || progress.suspected.len() > SEARCHED {
             for part in &progress.suspected {
-                self.suspects.iter_mut().for_each(|group| group.retain(|suspect| suspect != part));
+                self.acquit(part);
                 self.convict(part.clone(), UNEXPLAINED.to_owned(), model);
             }
-            self.suspects.retain(|group| !group.is_empty());
         }
     }
 
@@ -222,9 +227,9 @@ impl Quarantine {
         self.convicted.insert(part, Verdict { origin, words });
     }
 
-    /// The trial went wrong: of several each half gets another, a single one is guilty.
+    /// The trial went wrong: of several, halves get another; a single one is guilty.
     fn end_trial(&mut self, model: &Model) {
-        let mut group = std::mem::take(&mut self.trial);
+        let group = std::mem::take(&mut self.trial);
         // What HAProxy said of a part before still counts.
         let known = group.iter().all(|part| self.convicted.contains_key(part));
         for part in &group {
@@ -234,12 +239,12 @@ impl Quarantine {
             return;
         }
         if group.len() == 1 {
-            group.into_iter().for_each(|part| self.convict(part, UNEXPLAINED.to_owned(), model));
+            for part in group {
+                self.convict(part, UNEXPLAINED.to_owned(), model);
+            }
             return;
         }
-        let rest = group.split_off(group.len().div_ceil(2));
-        self.suspects.push_front(rest);
-        self.suspects.push_front(group);
+        self.suspects.push_front(Group { parts: group, guilty: true });
     }
 
     /// Nothing says who it is: ever more suspects are left out, those that changed first, until it goes well.
@@ -265,20 +270,26 @@ impl Quarantine {
                 self.left_out.add(part, case.model);
             }
             progress.suspected.extend(new.iter().cloned());
-            self.suspects.push_back(new);
+            self.suspects.push_back(Group { parts: new, guilty: true });
             return Next::Again;
         }
         // It was none of them.
         for part in progress.suspected.drain(..) {
-            self.left_out.remove(&part);
-            self.suspects.iter_mut().for_each(|group| group.retain(|suspect| *suspect != part));
+            self.acquit(&part);
         }
-        self.suspects.retain(|group| !group.is_empty());
         Next::GiveUp
     }
 
+    /// A suspect is none any more.
+    fn acquit(&mut self, part: &Part) {
+        self.left_out.remove(part);
+        self.suspects.iter_mut().for_each(|group| group.parts.retain(|suspect| suspect != part));
+        self.suspects.retain(|group| !group.parts.is_empty());
+    }
+
     fn leaves_out(&self, part: &Part) -> bool {
-        self.convicted.contains_key(part) || self.suspects.iter().flatten().any(|suspect| suspect == part)
+        let mut suspects = self.suspects.iter().flat_map(|group| &group.parts);
+        self.convicted.contains_key(part) || suspects.any(|suspect| suspect == part)
     }
 }
 
@@ -289,7 +300,7 @@ const UNEXPLAINED: &str = "HAProxy refuses the configuration with it, and says w
 fn changed_snippets(case: &Case<'_>) -> Vec<Part> {
     let main = (case.texts.main != case.running.main).then(|| case.model.global.snippets.iter());
     let backends = case.texts.backends.iter().filter(|(name, text)| {
-        !case.running.backends.get(name).is_some_and(|running| running.header == text.header)
+        case.running.backends.get(name).is_none_or(|running| running.header != text.header)
     });
     let backends = backends.filter_map(|(name, _)| snippet_of(case.model, name));
     parts(main.into_iter().flatten().chain(backends))

@@ -11,6 +11,7 @@ mod haproxy;
 pub(crate) mod models;
 mod requests;
 mod runtime;
+mod snippets;
 
 use std::net::Ipv6Addr;
 use std::sync::Arc;

@@ -6,6 +6,7 @@ mod classes;
 mod incremental;
 mod reference;
 mod routing;
+mod snippets;
 mod tls;
 
 pub(super) use build::{EC, EC2, Pair, RSA, secret_with};
