@@ -42,7 +42,8 @@ impl Controller {
             self.render_all();
             let (running, capabilities) = (self.driver.running(), self.driver.capabilities());
             let rest = plan(running, &self.wanted, &Units::All, capabilities);
-            if rest.reload.is_empty() && self.driver.is_proven() {
+            // Suspects are only that when HAProxy takes the rest; parts that it names need no such proof.
+            if rest.reload.is_empty() && self.driver.is_proven() && !progress.has_suspects() {
                 let outcome = if rest.steps.is_empty() {
                     Outcome::Unchanged
                 } else {

@@ -22,7 +22,7 @@ impl BackendText {
     }
 
     /// The header but for whom it stands for: what only a reload changes.
-    pub(super) fn own_header(&self) -> &str {
+    pub fn own_header(&self) -> &str {
         self.stand_in().map_or(&self.header, |(own, _)| own)
     }
 

@@ -70,6 +70,13 @@ pub struct Progress {
     suspected: Vec<Part>,
 }
 
+impl Progress {
+    /// Whether parts are left out that HAProxy does not name.
+    pub fn has_suspects(&self) -> bool {
+        !self.suspected.is_empty()
+    }
+}
+
 /// Suspects that are tried together.
 #[derive(Debug)]
 struct Group {
@@ -315,9 +322,8 @@ fn parts<'a>(snippets: impl Iterator<Item = &'a Snippet>) -> Vec<Part> {
 /// Backends and the main text, where they are not as HAProxy has taken them.
 fn changed_sections(case: &Case<'_>) -> Vec<Part> {
     let main = !case.running.main.is_empty() && case.texts.main != case.running.main;
-    let changed =
-        case.texts.backends.iter().filter(|(name, text)| {
-            case.running.running_as(name).is_none_or(|runs| runs.header != text.header)
-        });
+    let changed = case.texts.backends.iter().filter(|(name, text)| {
+        case.running.running_as(name).is_none_or(|runs| runs.own_header() != text.own_header())
+    });
     changed.map(|(name, _)| Part::Backend(name.clone())).chain(main.then_some(Part::Main)).collect()
 }

@@ -57,8 +57,11 @@ on_every_branch!(operators_write_into_every_section, ["--configmap=default/setti
         }
     })
     .await;
-    let info = bed.master("@1 show info").unwrap();
-    assert!(info.contains("node: from-the-snippet"), "{info}");
+    until("the name of the node", || async {
+        let info = bed.master("@1 show info")?;
+        if info.contains("node: from-the-snippet") { Ok(()) } else { Err(info) }
+    })
+    .await;
     // New Services find spare backends that have the snippet, too.
     bed.until_settled().await;
     let worker = bed.worker().await;
@@ -280,5 +283,82 @@ on_every_branch!(
             if count >= 2 { Ok(()) } else { Err(format!("{count}")) }
         })
         .await;
+    }
+);
+
+on_every_branch!(
+    of_many_new_snippets_exactly_the_bad_ones_are_left_out,
+    ["--enable-config-snippets", "--reload-interval=100ms"],
+    |bed| async move {
+        let echo = Echo::start("echo").await;
+        bed.put("app.yaml", &(service("app") + &endpoints("app", &[echo.address])));
+        bed.put("before.yaml", &ingress("before", &[("before.test", "Prefix", "/", "app")]));
+        bed.until_name("before.test", "/", "echo").await;
+        // A line that is wrong by itself, and one that is wrong only because of what it refers to.
+        let all: String = (0..8)
+            .map(|i| match i {
+                2 => with_snippet("s2", &["http-request set-header X-By s2", "no-such-keyword"]),
+                5 => with_snippet(
+                    "s5",
+                    &["http-request set-header X-By s5", "http-request track-sc0 src table no_such"],
+                ),
+                _ => with_snippet(&format!("s{i}"), &[&format!("http-request set-header X-By s{i}")]),
+            })
+            .collect();
+        bed.put("all.yaml", &all);
+        for i in 0..8 {
+            bed.until_name(&format!("s{i}.test"), "/", "echo").await;
+        }
+        for name in ["s2", "s5"] {
+            bed.until_logged(&["quarantined", &format!("Ingress default/{name},")]).await;
+        }
+        until("the good snippets", || async {
+            for i in [0, 1, 3, 4, 6, 7] {
+                let body = bed.get(&format!("s{i}.test"), "/").await.body;
+                if !body.contains(&format!("x-by: s{i}")) {
+                    return Err(format!("s{i}: {body}"));
+                }
+            }
+            Ok(())
+        })
+        .await;
+        for i in [0, 1, 3, 4, 6, 7] {
+            let convicted = format!("Ingress default/s{i},");
+            assert!(!bed.log().lines().any(|line| line.contains("quarantined") && line.contains(&convicted)));
+        }
+        for name in ["s2", "s5"] {
+            assert!(!bed.get(&format!("{name}.test"), "/").await.body.contains("x-by"));
+        }
+        // Gone, they are no problem any more.
+        bed.remove("all.yaml");
+        bed.until_status("s2.test", "/", 404).await;
+        bed.until_logged(&["mended:", "Ingress default/s2,", "quarantined"]).await;
+    }
+);
+
+on_every_branch!(
+    a_bad_certificate_and_a_bad_snippet_at_once_stop_nobody,
+    ["--enable-config-snippets", "--reload-interval=100ms"],
+    |bed| async move {
+        let echo = Echo::start("echo").await;
+        // More new Services than there are spares, so that a reload is needed for the good ones, too.
+        let good = crate::support::certificates::ecdsa("good", &["good.test"]);
+        let mut weak = crate::support::certificates::ecdsa("weak", &["weak.test"]);
+        // A key that does not belong to the certificate is found before HAProxy sees it.
+        weak.key = crate::support::certificates::ecdsa("other", &["other.test"]).key;
+        bed.put("app.yaml", &(service("app") + &endpoints("app", &[echo.address])));
+        let secrets = crate::support::manifests::tls_secret("good", &good.certificate, &good.key)
+            + &crate::support::manifests::tls_secret("weak", &weak.certificate, &weak.key);
+        let spec = |host: &str| format!("  tls:\n  - hosts: [{host}.test]\n    secretName: {host}\n");
+        let of = |host: &str| {
+            ingress_with(host, OLD, "", &[(&format!("{host}.test"), "Prefix", "/", "app")], &spec(host))
+        };
+        let bad = with_snippet("bad", &["bogus"]);
+        bed.put("all.yaml", &(secrets + &of("good") + &of("weak") + &bad));
+        bed.until_name("bad.test", "/", "echo").await;
+        bed.until_certificate("good.test", "good").await;
+        bed.until_tls_name("good.test", "/", "echo").await;
+        bed.until_logged(&["quarantined", "Ingress default/bad"]).await;
+        bed.until_logged(&["certificate-invalid", "default/weak"]).await;
     }
 );
