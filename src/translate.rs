@@ -14,7 +14,6 @@ mod host;
 mod index;
 mod key_pair;
 mod notes;
-mod pattern_files;
 mod pem;
 mod policy;
 mod problem_book;

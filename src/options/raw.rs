@@ -104,13 +104,6 @@ pub static BACKEND_CONFIG_SNIPPET: Key<Lines> = Key {
     parse: |text| parse(text, Section::Backend),
 };
 
-/// The pattern files that a line names with `-f patterns/FILE`.
-pub fn pattern_files(line: &str) -> Vec<String> {
-    let Ok(Some(line)) = Line::read(line) else { return Vec::new() };
-    let files = line.words.windows(2).filter(|pair| pair[0] == "-f" && rules::is_pattern_file(&pair[1]));
-    files.filter_map(|pair| pair[1].strip_prefix("patterns/").map(str::to_owned)).collect()
-}
-
 fn parse(text: &str, section: Section) -> Result<Lines, Wrong> {
     const MOST_LINES: usize = 500;
     let mut lines: Lines = Vec::new();

@@ -136,11 +136,15 @@ fn tenant_line(line: &Line<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// `patterns/FILE`, with a name that cannot lead out of the folder.
-pub(super) fn is_pattern_file(word: &str) -> bool {
+/// `patterns/FILE`, with a name that cannot lead out of the folder, nor to a list of ours (`ListName::OURS`).
+fn is_pattern_file(word: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
     word.strip_prefix("patterns/").is_some_and(|name| {
-        !name.is_empty() && name.len() <= 253 && !name.starts_with('.') && name.bytes().all(allowed)
+        !name.is_empty()
+            && name.len() <= 253
+            && !name.starts_with('.')
+            && !name.starts_with("outrigger-")
+            && name.bytes().all(allowed)
     })
 }
 

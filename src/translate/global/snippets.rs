@@ -5,7 +5,7 @@ use crate::model::{Global, Snippet};
 use crate::options::Key;
 use crate::options::raw::{FRONTEND_CONFIG_SNIPPET, GLOBAL_CONFIG_SNIPPET, Lines, STATS_CONFIG_SNIPPET};
 use crate::translate::notes::Notes;
-use crate::translate::{pattern_files, snippet_disabled};
+use crate::translate::snippet_disabled;
 
 /// Reads the keys of this family.
 pub(super) fn read(context: &Context<'_>, global: &mut Global, notes: &mut Notes) {
@@ -16,8 +16,6 @@ pub(super) fn read(context: &Context<'_>, global: &mut Global, notes: &mut Notes
             notes.problems.push(snippet_disabled(origin, kind));
             return None;
         }
-        let inputs = context.inputs;
-        notes.lists.extend(pattern_files::named_by(&lines, inputs.snapshot, inputs.settings));
         Some(Snippet { origin, lines: lines.into() })
     };
     global.snippets.global = snippet(&GLOBAL_CONFIG_SNIPPET, rules.global, "global");

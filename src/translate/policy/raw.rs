@@ -7,7 +7,6 @@ use crate::options::raw::{BACKEND_CONFIG_SNIPPET, Lines, tenant};
 use crate::options::{Layer, Scope};
 use crate::problem::{Code, Problem, Severity};
 use crate::translate::notes::Notes;
-use crate::translate::pattern_files;
 
 /// Reads the keys of this family.
 pub(super) fn read(context: &Context<'_>, policy: &mut Policy, notes: &mut Notes) {
@@ -23,7 +22,6 @@ pub(super) fn read(context: &Context<'_>, policy: &mut Policy, notes: &mut Notes
         }
     });
     if let Some(Said { value, origin, .. }) = said {
-        notes.lists.extend(pattern_files::named_by(&value, context.snapshot, context.settings));
         policy.raw.snippet = Some(Snippet { origin, lines: value.into() });
     }
 }

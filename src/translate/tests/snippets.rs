@@ -1,9 +1,9 @@
 //! Raw configuration: whose counts, and what is said of the others.
 
-use super::build::{config_map, ingress, name, service, settings};
+use super::build::{config_map, ingress, service, settings};
 use super::translated;
-use crate::cluster::{ConfigMap, Object};
-use crate::model::{ListName, Snippet};
+use crate::cluster::Object;
+use crate::model::Snippet;
 use crate::translate::{Settings, SnippetRules, Translator};
 
 const KEY: &str = "haproxy.org/backend-config-snippet";
@@ -89,17 +89,4 @@ fn switching_off_wins() {
     .collect();
     expected.insert(0, format!("Ingress a/x, {KEY}: snippet-disabled"));
     assert_eq!(problems(&translator), expected);
-}
-
-#[test]
-fn pattern_files_that_snippets_name_are_lists() {
-    let settings = Settings { pattern_files: Some(name("a/patterns")), ..tenants() };
-    let mut objects = objects("http-request deny if { src -f patterns/offices } { src -f patterns/none }");
-    let data = [("offices".into(), "# our offices\n192.0.2.0/24\n\n198.51.100.7\n".into())].into();
-    objects.push(Object::ConfigMap(ConfigMap { name: name("a/patterns"), data }));
-    let translator = translated(settings, objects);
-    let lists: Vec<(&ListName, Vec<&str>)> = (translator.model().lists.iter())
-        .map(|(name, list)| (name, list.iter().map(AsRef::as_ref).collect()))
-        .collect();
-    assert_eq!(lists, [(&ListName::file("offices"), vec!["192.0.2.0/24", "198.51.100.7"])]);
 }
