@@ -19,6 +19,7 @@ use tokio::sync::watch;
 
 pub use live::RefusedCertificate;
 pub use outcome::{Outcome, Timings};
+pub use reload::Certificates;
 
 use crate::haproxy::{Identity, Master, Watchdog, Worker};
 use crate::model::Capabilities;
@@ -35,6 +36,8 @@ pub struct Driver {
     /// What the watchdog sees.
     seen: watch::Receiver<Option<Identity>>,
     capabilities: Capabilities,
+    /// The version as HAProxy says it.
+    version: String,
     /// The HAProxy that `running` was held against.
     identity: Identity,
     running: Texts,
@@ -48,6 +51,16 @@ impl Driver {
     /// What the binary can do.
     pub fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+
+    /// The version as HAProxy says it.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The shared folders.
+    pub fn volumes(&self) -> &Volumes {
+        &self.volumes
     }
 
     /// A renderer for this HAProxy.

@@ -1,4 +1,4 @@
-//! The command line: `run` (default), `render`, `version`, `completion`.
+//! The command line: `run` (default), `render`, `options`, `problems`, `version`, `completion`.
 //!
 //! Data goes to stdout, everything else to stderr. Exit 0: fine; 1: it ran and found something wrong; 2: wrong usage, or it
 //! could not run.
@@ -6,7 +6,9 @@
 mod args;
 mod fallback;
 mod logging;
+mod options;
 mod output;
+mod problems;
 mod render;
 mod run;
 mod version;
@@ -42,6 +44,10 @@ enum Command {
     Run(Box<RunArgs>),
     /// Print the files that HAProxy would get, from manifests or from a cluster; changes nothing.
     Render(Box<render::RenderArgs>),
+    /// List and explain the keys of annotations and the ConfigMap.
+    Options(options::OptionsArgs),
+    /// List and explain the codes of problems.
+    Problems(problems::ProblemsArgs),
     /// Print version, target, and the HAProxy and Kubernetes versions that are supported.
     Version(version::VersionArgs),
     /// Print a completion script for a shell.
@@ -60,6 +66,8 @@ pub fn main() -> ExitCode {
         None => run::run(cli.run),
         Some(Command::Run(args)) => run::run(*args),
         Some(Command::Render(args)) => render::run(&args),
+        Some(Command::Options(args)) => options::run(&args),
+        Some(Command::Problems(args)) => problems::run(&args),
         Some(Command::Version(args)) => version::run(&args),
         Some(Command::Completion { shell }) => completion(shell),
     };

@@ -1,6 +1,7 @@
 //! The loop that reads as the whole system: watch → translate → render → plan → apply → report.
 
 pub mod ports;
+mod quarantine;
 mod report;
 mod schedule;
 
@@ -17,6 +18,7 @@ use crate::cluster::{Kind, ObjectRef, Snapshot};
 use crate::metrics::Metrics;
 use crate::plan::{Plan, ReloadReason, Texts, Units, plan};
 use crate::problem::Problem;
+use crate::quarantine::Quarantine;
 use crate::render::Renderer;
 use crate::report::News;
 use crate::translate::{self, Translator};
@@ -63,6 +65,8 @@ struct Controller {
     /// Kinds that have not been listed yet: nothing is planned before.
     unlisted: BTreeSet<Kind>,
     wanted: Texts,
+    /// Parts that HAProxy refuses; they are not in `wanted`.
+    quarantine: Quarantine,
     /// Units whose wanted text may differ from what runs.
     unsettled: Units,
     schedule: Schedule,
@@ -92,6 +96,7 @@ pub async fn run(settings: Settings, source: Source, stop: CancellationToken) ->
         unlisted: source.kinds.clone(),
         source,
         wanted: Texts::default(),
+        quarantine: Quarantine::default(),
         unsettled: Units::All,
         schedule: Schedule::new(settings.reload_interval),
         refused: None,
@@ -155,13 +160,16 @@ impl Controller {
 
     /// HAProxy restarted, or another worker serves: find out what it runs.
     async fn look_at_haproxy(&mut self) -> anyhow::Result<()> {
-        let before = self.driver.capabilities();
+        let before = self.driver.version().to_owned();
         if !self.driver.look_again().await? {
             return Ok(());
         }
-        if self.driver.capabilities() != before {
+        if self.driver.version() != before {
             self.renderer = self.driver.renderer();
-            self.wanted = self.renderer.full(self.translator.model(), self.driver.running());
+            // Another HAProxy may take what this one refused.
+            self.quarantine.forget();
+            self.render_all();
+            self.report_quarantine();
         }
         self.unsettled = Units::All;
         self.schedule.changed();
@@ -178,6 +186,7 @@ impl Controller {
             return;
         }
         self.look_after_haproxy(started).await;
+        self.try_suspects(started);
         let plan = plan(self.driver.running(), &self.wanted, &self.unsettled, self.driver.capabilities());
         let mut timings = Timings { parse_ingress: started.elapsed(), ..Timings::default() };
 
@@ -193,6 +202,9 @@ impl Controller {
         } else if !reloads {
             self.unsettled = Units::default();
             self.schedule.settled();
+        }
+        if !reloads {
+            self.end_idle_trial();
         }
     }
 
@@ -219,7 +231,7 @@ impl Controller {
         if reload_now {
             let reasons = self.driver.reload_reasons(&plan.reload);
             tracing::info!("reloading haproxy because {}", reasons.join(", "));
-            outcome = self.driver.reload(&self.wanted, timings).await;
+            outcome = self.reload(timings).await;
             let labels: BTreeSet<&str> = plan.reload.iter().map(ReloadReason::label).collect();
             let labels = if labels.is_empty() { BTreeSet::from(["not-proven"]) } else { labels };
             self.metrics.reloaded(labels, outcome == Outcome::Reloaded);
@@ -227,13 +239,20 @@ impl Controller {
         self.reporter.refused_certificates(self.driver.refused_certificates());
         let now = Instant::now();
         match &outcome {
-            Outcome::Refused { cause } => {
+            Outcome::Refused { cause, .. } => {
                 self.reporter.refused(Some(cause));
                 self.schedule.failed(now);
                 self.refused = Some(self.wanted.generation());
             }
             Outcome::Reloaded => {
                 tracing::info!("haproxy successfully reloaded (external)");
+                self.reporter.refused(None);
+                self.schedule.succeeded(now);
+                self.refused = None;
+                self.unsettled = Units::default();
+            }
+            // Of a reload nothing was left but what HAProxy refuses.
+            Outcome::Live | Outcome::Unchanged if reload_now => {
                 self.reporter.refused(None);
                 self.schedule.succeeded(now);
                 self.refused = None;
@@ -309,6 +328,7 @@ impl Controller {
             let units =
                 self.renderer.refresh(self.translator.model(), &update.touched, running, &mut self.wanted);
             self.unsettled.extend(units);
+            self.release_changed();
             if self.refused.as_ref().is_some_and(|refused| *refused != self.wanted.generation()) {
                 self.refused = None;
                 self.schedule.changed();

@@ -16,6 +16,7 @@ pub mod problem;
 
 pub mod model;
 pub mod plan;
+pub mod quarantine;
 pub mod render;
 pub mod translate;
 

@@ -14,6 +14,7 @@ mod matching;
 mod need;
 pub mod policy;
 mod route;
+mod snippet;
 mod version;
 
 pub use asset::{Asset, AssetKind};
@@ -27,6 +28,7 @@ pub use policy::{Balance, Mode, Policy};
 pub use route::{
     Candidate, Condition, Expression, Filter, HostMatch, PathMatch, Route, RouteKey, Table, Test, Weighted,
 };
+pub use snippet::Snippet;
 pub use version::{Capabilities, Version};
 
 use std::collections::BTreeSet;

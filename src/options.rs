@@ -13,6 +13,7 @@ pub mod format;
 pub mod global;
 mod key;
 mod layer;
+mod page;
 pub mod raw;
 pub mod regex;
 pub mod rewriting;
@@ -28,6 +29,7 @@ use std::sync::LazyLock;
 
 pub use key::{AnyKey, Chapter, Effect, Entry, Key, PREFIXES, Scope, Wrong};
 pub use layer::{Finding, FindingKind, Invalid, Layer, Layers, find};
+pub use page::{example, page, scopes};
 pub use servers_increment::{DEFAULT_SERVERS_INCREMENT, SERVERS_INCREMENT};
 pub use ssl_redirect::SSL_REDIRECT;
 pub use suggestion::suggestion;

@@ -1,7 +1,13 @@
 //! User mistakes as data: a [`Problem`] says what is wrong where, and what to do about it.
 #![deny(clippy::disallowed_methods)]
 
+mod docs;
+mod page;
+
 use std::fmt;
+
+pub use docs::CodeDocs;
+pub use page::page;
 
 use crate::cluster::Origin;
 
@@ -93,6 +99,12 @@ pub enum Code {
     TcpServiceInvalid,
     /// An entry of a Secret with users that cannot be used: the user is not let in.
     UserInvalid,
+    /// A snippet that flags switch off: it has no effect.
+    SnippetDisabled,
+    /// A snippet of a Service or an Ingress with a line that reaches beyond its backend: it has no effect.
+    SnippetRefused,
+    /// A part that HAProxy refuses: it is left out until it changes.
+    Quarantined,
 }
 
 impl Code {
@@ -137,6 +149,9 @@ impl Code {
             Self::ErrorPageInvalid => "error-page-invalid",
             Self::TcpServiceInvalid => "tcp-service-invalid",
             Self::UserInvalid => "user-invalid",
+            Self::SnippetDisabled => "snippet-disabled",
+            Self::SnippetRefused => "snippet-refused",
+            Self::Quarantined => "quarantined",
         }
     }
 }

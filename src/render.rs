@@ -12,6 +12,7 @@ mod endpoints;
 mod escape;
 mod fixed;
 mod frontend;
+mod kept;
 mod logs;
 mod main_file;
 mod needs;
@@ -32,16 +33,19 @@ use std::sync::Arc;
 use outrigger_init::Volumes;
 
 use crate::model::{
-    Asset, BackendName, Capabilities, CertificateKey, HostMatch, ListName, Model, PathMatch, RouteKey,
-    Touched,
+    Asset, BackendName, Capabilities, CertificateKey, HostMatch, ListName, Model, PathMatch, Policy,
+    RouteKey, Touched,
 };
-use crate::plan::{MapId, Texts, Unit, Units};
+use crate::plan::{BackendText, MapId, Texts, Unit, Units};
+use crate::quarantine::LeftOut;
 
 /// What rendering depends on besides the model: where HAProxy finds files, and what it can do.
 #[derive(Debug, Clone, Copy)]
 struct Paths<'a> {
     volumes: &'a Volumes,
     capabilities: Capabilities,
+    /// What HAProxy refused before.
+    left_out: &'a LeftOut,
 }
 
 impl Paths<'_> {
@@ -67,12 +71,18 @@ impl Paths<'_> {
 pub struct Renderer {
     volumes: Volumes,
     capabilities: Capabilities,
+    left_out: LeftOut,
 }
 
 impl Renderer {
     /// A renderer of files that HAProxy will find under `volumes`.
     pub fn new(volumes: Volumes, capabilities: Capabilities) -> Self {
-        Self { volumes, capabilities }
+        Self { volumes, capabilities, left_out: LeftOut::default() }
+    }
+
+    /// From now on these parts are left out; [`Self::full`] makes it so in texts that were rendered before.
+    pub fn leave_out(&mut self, left_out: LeftOut) {
+        self.left_out = left_out;
     }
 
     /// Renders the touched units of `model` into `wanted`; tells which they are. `running` is what runs: slots, before 2.6,
@@ -80,7 +90,7 @@ impl Renderer {
     pub fn refresh(&self, model: &Model, touched: &Touched, running: &Texts, wanted: &mut Texts) -> Units {
         let mut units = Units::default();
         if touched.global {
-            self.global(model, wanted);
+            self.global(model, running, wanted);
             units.insert(Unit::Main);
             units.insert(Unit::DefaultCertificate);
         }
@@ -103,13 +113,17 @@ impl Renderer {
         for key in &touched.values {
             units.insert(value(model, key, wanted));
         }
+        if self.left_out.has_backends() {
+            kept::unavailable(wanted);
+            return Units::All;
+        }
         units
     }
 
     /// Renders everything.
     pub fn full(&self, model: &Model, running: &Texts) -> Texts {
         let mut wanted = Texts::default();
-        self.global(model, &mut wanted);
+        self.global(model, running, &mut wanted);
         for name in model.backends.keys() {
             self.backend(model, name, running, &mut wanted);
         }
@@ -128,22 +142,32 @@ impl Renderer {
         for key in model.values.keys() {
             value(model, key, &mut wanted);
         }
+        if self.left_out.has_backends() {
+            kept::unavailable(&mut wanted);
+        }
         wanted
     }
 
     fn paths(&self) -> Paths<'_> {
-        Paths { volumes: &self.volumes, capabilities: self.capabilities }
+        Paths { volumes: &self.volumes, capabilities: self.capabilities, left_out: &self.left_out }
     }
 
     /// What is not about one object.
-    fn global(&self, model: &Model, wanted: &mut Texts) {
-        wanted.main = main_file::render(&model.global, &self.paths()).into();
-        wanted.main_assets = model.global.assets();
-        wanted.main_assets.extend(backend::auth::script(&model.global));
+    fn global(&self, model: &Model, running: &Texts, wanted: &mut Texts) {
+        if self.left_out.main(&model.global) && !running.main.is_empty() {
+            wanted.main = running.main.clone();
+            wanted.main_assets.clone_from(&running.main_assets);
+        } else {
+            wanted.main = main_file::render(&model.global, &self.paths()).into();
+            wanted.main_assets = model.global.assets();
+            wanted.main_assets.extend(backend::auth::script(&model.global));
+        }
         wanted.default_certificate = Some(Arc::new(certificate::default(&model.default_certificate)));
         if self.capabilities.dynamic_servers() {
-            let text = |name: &BackendName| Arc::new(spare::render(name, &model.global.plain, &self.paths()));
-            BackendName::spares().for_each(|name| wanted.backends.insert_mut(name.clone(), text(&name)));
+            for name in BackendName::spares() {
+                let text = spare::render(&name, &model.global.plain, &self.paths());
+                self.put(&name, &model.global.plain, text, running, wanted);
+            }
         }
     }
 
@@ -160,10 +184,28 @@ impl Renderer {
     fn backend(&self, model: &Model, name: &BackendName, running: &Texts, wanted: &mut Texts) {
         match model.backends.get(name) {
             Some(backend) => {
-                let running = running.backends.get(name).map(AsRef::as_ref);
-                let text = backend::render(backend, &self.paths(), running, model.global.server_slots);
-                wanted.backends.insert_mut(name.clone(), Arc::new(text));
+                let runs = running.backends.get(name).map(AsRef::as_ref);
+                let text = backend::render(backend, &self.paths(), runs, model.global.server_slots);
+                self.put(name, &backend.policy, text, running, wanted);
             }
+            None => _ = wanted.backends.remove_mut(name),
+        }
+    }
+
+    /// Puts a rendered backend in its place, or what runs there when HAProxy refuses it.
+    fn put(
+        &self,
+        name: &BackendName,
+        policy: &Arc<Policy>,
+        text: BackendText,
+        running: &Texts,
+        wanted: &mut Texts,
+    ) {
+        if !self.left_out.backend(name, policy) {
+            return wanted.backends.insert_mut(name.clone(), Arc::new(text));
+        }
+        match running.running_as(name) {
+            Some(runs) => wanted.backends.insert_mut(name.clone(), Arc::new(kept::backend(&runs, text))),
             None => _ = wanted.backends.remove_mut(name),
         }
     }

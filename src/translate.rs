@@ -32,8 +32,9 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 
-use crate::cluster::{ObjectName, PortRef};
+use crate::cluster::{ObjectName, Origin, PortRef};
 use crate::model::Listeners;
+use crate::problem::{Code, Problem, Severity};
 
 /// What flags say about translation.
 #[derive(Clone, PartialEq, Eq)]
@@ -88,6 +89,20 @@ impl Default for SnippetRules {
     /// What operators write counts, what tenants write does not.
     fn default() -> Self {
         Self { global: true, frontend: true, backend: true, tenants: false }
+    }
+}
+
+/// A snippet that a flag switches off.
+fn snippet_disabled(origin: Origin, kind: &str) -> Problem {
+    Problem {
+        origin,
+        code: Code::SnippetDisabled,
+        severity: Severity::Error,
+        message: format!("the snippet has no effect: `--disable-config-snippets` switches `{kind}` off"),
+        hint: format!(
+            "remove `{kind}` (or `all`) from `--disable-config-snippets` in the chart value `controller.extraArgs`, or \
+             remove the snippet"
+        ),
     }
 }
 

@@ -37,6 +37,7 @@ impl Driver {
             volumes,
             master,
             capabilities,
+            version: ready.processes.master.version_text.clone(),
             running: Texts::default(),
             doubt: None,
             refused: std::collections::BTreeMap::new(),
@@ -71,6 +72,7 @@ impl Driver {
         );
         self.identity = now;
         self.capabilities = capabilities(&ready.processes)?;
+        self.version.clone_from(&ready.processes.master.version_text);
         self.worker.forget_dying();
         self.hold_against_files(&ready.info).await?;
         Ok(true)

@@ -94,12 +94,14 @@ pub(super) fn write_assets<'a>(
 pub(super) fn remove_unnamed(texts: &Texts, volumes: &Volumes) -> anyhow::Result<()> {
     let named: BTreeSet<&str> = texts.assets().map(|asset| asset.name().as_ref()).collect();
     let folders = [AssetKind::Authority, AssetKind::ErrorPage, AssetKind::Script];
+    // A text that was read back, and stays because HAProxy refuses its successor, does not say what it refers to.
+    let mentioned = |name: &str| texts.mentions(&format!("/{name}"));
     for folder in folders.map(|kind| asset_path(kind, volumes)) {
         // Lines of the certificate list may have been read back, and name their files by their text only.
         let is_listed = |name: &str| texts.certificates.values().any(|text| text.options.contains(name));
-        remove_others(&folder, |name| named.contains(name) || is_listed(name))?;
+        remove_others(&folder, |name| named.contains(name) || is_listed(name) || mentioned(name))?;
     }
-    remove_others(&volumes.patterns(), |name| texts.lists.contains_key(name))
+    remove_others(&volumes.patterns(), |name| texts.lists.contains_key(name) || mentioned(name))
 }
 
 fn remove_others(folder: &Path, keep: impl Fn(&str) -> bool) -> anyhow::Result<()> {

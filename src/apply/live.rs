@@ -31,7 +31,7 @@ impl Driver {
             Err(error) => {
                 // A full or read-only volume. The reload that this leads to compares every file, and mends it when it can.
                 self.doubt.get_or_insert_with(|| format!("files could not be written: {error:#}"));
-                Outcome::Refused { cause: format!("{error:#}") }
+                Outcome::Refused { cause: format!("{error:#}"), refusal: None }
             }
         }
     }

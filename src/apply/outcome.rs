@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::haproxy::Refusal;
+
 /// How an update ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
@@ -16,6 +18,8 @@ pub enum Outcome {
     Refused {
         /// What HAProxy said, one line.
         cause: String,
+        /// HAProxy's own refusal; `None` when it is not the configuration that went wrong.
+        refusal: Option<Refusal>,
     },
 }
 

@@ -15,29 +15,50 @@ use crate::plan::{FileId, Texts, Units, plan};
 /// No load takes this long (10,000 backends take a third of a second, a bind conflict two seconds).
 const DEADLINE: Duration = Duration::from_mins(2);
 
+/// Which certificates a reload brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Certificates {
+    /// All that are wanted.
+    Wanted,
+    /// Only those that HAProxy has loaded before; the others are loaded live afterwards, so that each is refused alone.
+    Proven,
+}
+
 impl Driver {
     /// Brings everything that is wanted into effect by a reload.
-    pub async fn reload(&mut self, wanted: &Texts, timings: &mut Timings) -> Outcome {
-        match self.reload_or_fail(wanted, timings).await {
+    pub async fn reload(
+        &mut self,
+        wanted: &Texts,
+        certificates: Certificates,
+        timings: &mut Timings,
+    ) -> Outcome {
+        match self.reload_or_fail(wanted, certificates, timings).await {
             Ok(outcome) => outcome,
             // A full or read-only volume: what could be put back is back, and it is tried again.
-            Err(error) => Outcome::Refused { cause: format!("{error:#}") },
+            Err(error) => Outcome::Refused { cause: format!("{error:#}"), refusal: None },
         }
     }
 
-    async fn reload_or_fail(&mut self, wanted: &Texts, timings: &mut Timings) -> anyhow::Result<Outcome> {
+    /// Whether there are certificates that HAProxy has not loaded before. One that looks right here and wrong to OpenSSL
+    /// must not hold up everybody else.
+    pub fn has_new_certificates(&self, wanted: &Texts) -> bool {
         let candidate = self.without_refused(wanted);
-        let outcome = self.try_candidate(&candidate, timings).await?;
-        let Outcome::Refused { cause } = outcome else { return Ok(outcome) };
-        // A certificate that looks right here and wrong to OpenSSL must not hold up everybody else: once more without those
-        // that HAProxy has not loaded yet; each is then loaded live, and refused alone.
-        let proven_only = self.with_running_certificates(&candidate);
-        if proven_only.certificates == candidate.certificates
-            && proven_only.default_certificate == candidate.default_certificate
-        {
-            return Ok(Outcome::Refused { cause });
+        let proven = self.with_running_certificates(&candidate);
+        proven.certificates != candidate.certificates
+            || proven.default_certificate != candidate.default_certificate
+    }
+
+    async fn reload_or_fail(
+        &mut self,
+        wanted: &Texts,
+        certificates: Certificates,
+        timings: &mut Timings,
+    ) -> anyhow::Result<Outcome> {
+        let candidate = self.without_refused(wanted);
+        if certificates == Certificates::Wanted {
+            return self.try_candidate(&candidate, timings).await;
         }
-        tracing::warn!("HAProxy refused the configuration; trying without new certificates: {cause}");
+        let proven_only = self.with_running_certificates(&candidate);
         let outcome = self.try_candidate(&proven_only, timings).await?;
         if outcome == Outcome::Reloaded {
             let rest = plan(&self.running, &candidate, &Units::All, self.capabilities);
@@ -63,7 +84,7 @@ impl Driver {
         timings.reload_haproxy += started.elapsed();
         self.worker.forget_dying();
         self.remember_identity().await;
-        let cause = match (answer, proof) {
+        let (cause, refusal) = match (answer, proof) {
             (Reload::Succeeded { .. } | Reload::MasterRestarted | Reload::Unknown { .. }, Ok(())) => {
                 update.commit()?;
                 self.running = candidate.clone();
@@ -74,14 +95,14 @@ impl Driver {
                 return Ok(Outcome::Reloaded);
             }
             (Reload::Refused(refusal), _) if refusal.log.trim().is_empty() => {
-                "it says why only in its own log (before HAProxy 2.7)".to_owned()
+                ("it says why only in its own log (before HAProxy 2.7)".to_owned(), Some(refusal))
             }
-            (Reload::Refused(refusal), _) => one_line(&refusal.log),
-            (Reload::Unknown { why }, _) => format!("the outcome is not known: {why}"),
-            (Reload::Succeeded { .. } | Reload::MasterRestarted, Err(why)) => why,
+            (Reload::Refused(refusal), _) => (one_line(&refusal.log), Some(refusal)),
+            (Reload::Unknown { why }, _) => (format!("the outcome is not known: {why}"), None),
+            (Reload::Succeeded { .. } | Reload::MasterRestarted, Err(why)) => (why, None),
         };
         self.roll_back(&update, replaced)?;
-        Ok(Outcome::Refused { cause })
+        Ok(Outcome::Refused { cause, refusal })
     }
 
     /// Whether the worker that answers runs this generation.

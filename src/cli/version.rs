@@ -15,8 +15,9 @@ pub(super) struct VersionArgs {
     output: Output,
 }
 
+/// How data is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Output {
+pub(super) enum Output {
     Text,
     Json,
 }

@@ -10,6 +10,7 @@ use crate::apply::RefusedCertificate;
 use crate::cluster::{Kind, ObjectName, Origin};
 use crate::metrics::Metrics;
 use crate::problem::{Code, Problem, Severity};
+use crate::quarantine::{Part, Verdict};
 use crate::report::News;
 
 /// A Problem must last this long before it is said: objects that belong together arrive one after the other, and an Ingress
@@ -155,6 +156,37 @@ impl Reporter {
                 hint: "replace the Secret; until then its hosts get what they got before".to_owned(),
             })
             .collect();
+        self.set(origin, problems);
+    }
+
+    /// Parts that HAProxy refuses, and that are left out.
+    pub(super) fn quarantined<'a>(&mut self, parts: impl Iterator<Item = (&'a Part, &'a Verdict)>) {
+        let origin = Origin::object(Kind::Flag, ObjectName::cluster("quarantine"));
+        let problems = parts.map(|(part, verdict)| {
+            let (message, hint) = match part {
+                Part::Snippet(_) => (
+                    format!("HAProxy refused the snippet, so it is left out: {}", verdict.words),
+                    "correct the snippet; it is tried again when it changes",
+                ),
+                Part::Backend(name) => (
+                    format!(
+                        "HAProxy refused backend `{name}`, so it stays as it was, or answers 503 if it is new: {}",
+                        verdict.words
+                    ),
+                    "change the keys that HAProxy's words are about; if there are none, please report this",
+                ),
+                Part::Main => (
+                    format!(
+                        "HAProxy refused the global part, so it stays as it was: {}",
+                        verdict.words
+                    ),
+                    "change the keys of the ConfigMap that HAProxy's words are about; if there are none, please report this",
+                ),
+            };
+            let origin = verdict.origin.clone();
+            let hint = hint.to_owned();
+            Problem { origin, code: Code::Quarantined, severity: Severity::Error, message, hint }
+        });
         self.set(origin, problems);
     }
 

@@ -16,12 +16,14 @@ pub(super) struct Schedule {
     last: Option<Instant>,
     asked: Option<Instant>,
     retry: Option<(Instant, Duration)>,
+    /// When suspects of a refused reload are tried.
+    trial: Option<Instant>,
 }
 
 impl Schedule {
     /// At most one reload per interval.
     pub(super) fn new(interval: Duration) -> Self {
-        Self { interval, last: None, asked: None, retry: None }
+        Self { interval, last: None, asked: None, retry: None, trial: None }
     }
 
     /// A reload is needed; gives the moment from which it may happen.
@@ -34,7 +36,8 @@ impl Schedule {
 
     /// When to look again, if a reload was asked for.
     pub(super) fn due(&mut self, now: Instant) -> Option<Instant> {
-        self.asked.is_some().then(|| self.ask(now))
+        let asked = self.asked.is_some().then(|| self.ask(now));
+        asked.into_iter().chain(self.trial).min()
     }
 
     /// Something changed: a refused configuration may be good now.
@@ -52,6 +55,20 @@ impl Schedule {
     pub(super) fn succeeded(&mut self, now: Instant) {
         self.last = Some(now);
         self.settled();
+    }
+
+    /// A reload is wanted at this moment, or later.
+    pub(super) fn again_at(&mut self, moment: Instant) {
+        self.trial = Some(moment);
+    }
+
+    /// Whether the moment of [`Self::again_at`] has come; says so once.
+    pub(super) fn take_trial(&mut self, now: Instant) -> bool {
+        let due = self.trial.is_some_and(|moment| moment <= now);
+        if due {
+            self.trial = None;
+        }
+        due
     }
 
     /// A reload was refused, or could not be tried.

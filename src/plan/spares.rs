@@ -13,25 +13,31 @@ use super::{BackendText, MapId, Texts, Unit};
 use crate::cluster::Map;
 use crate::model::{BackendName, Capabilities};
 
-/// Begins the comment of a spare that stands in.
-const STANDS_FOR: &str = "  # stands for ";
+/// Begins the comment of a spare that stands in, which is the last line of its header. A line of a user never looks like it:
+/// raw configuration is written without comments.
+const STANDS_FOR: &str = "\n  # stands for ";
 
 impl BackendText {
     /// The backend that this spare stands for.
     pub fn stands_for(&self) -> Option<BackendName> {
-        let (_, name) = self.header.rsplit_once(STANDS_FOR)?;
-        Some(BackendName::parsed(name.trim_end()))
+        self.stand_in().map(|(_, name)| BackendName::parsed(name))
     }
 
     /// The header but for whom it stands for: what only a reload changes.
-    pub(super) fn own_header(&self) -> &str {
-        self.header.rsplit_once(STANDS_FOR).map_or(&self.header, |(own, _)| own)
+    pub fn own_header(&self) -> &str {
+        self.stand_in().map_or(&self.header, |(own, _)| own)
+    }
+
+    fn stand_in(&self) -> Option<(&str, &str)> {
+        let (own, name) = self.header.strip_suffix('\n')?.rsplit_once(STANDS_FOR)?;
+        // The line before the comment keeps its end.
+        (!name.contains('\n')).then(|| (&self.header[..=own.len()], name))
     }
 
     /// This spare with another backend in it; a backend of another shape stays what it is, and needs a reload.
     fn standing_for(&self, name: &BackendName, wanted: &Self) -> Self {
         let header = if self.has_shape_of(wanted) {
-            format!("{}{STANDS_FOR}{name}\n", self.own_header()).into()
+            format!("{}{STANDS_FOR}{name}\n", self.own_header().trim_end_matches('\n')).into()
         } else {
             wanted.header.clone()
         };
@@ -50,6 +56,21 @@ fn shape(header: &str) -> impl Iterator<Item = &str> {
         Some(rest) => rest.split_once(' ').map_or("", |(_, defaults)| defaults),
         None => line,
     })
+}
+
+impl Texts {
+    /// What runs for a backend: under its own name, or in a spare that stands for it, as it would be under its own name.
+    pub fn running_as(&self, name: &BackendName) -> Option<Arc<BackendText>> {
+        if let Some(text) = self.backends.get(name) {
+            return Some(text.clone());
+        }
+        let mut spares =
+            BackendName::spares().filter_map(|spare| self.backends.get(&spare).cloned().map(|t| (spare, t)));
+        let (spare, text) = spares.find(|(_, text)| text.stands_for().as_ref() == Some(name))?;
+        let own = format!("backend {name}");
+        let header = text.own_header().replacen(&format!("backend {spare}"), &own, 1).into();
+        Some(Arc::new(BackendText { header, servers: text.servers.clone(), assets: text.assets.clone() }))
+    }
 }
 
 /// Where the units of `wanted` can run before a reload, and which units that makes of them.
@@ -142,7 +163,7 @@ impl Spares {
         if self.taken.is_empty() || !map.backends_in(value).any(|name| spare(name).is_some()) {
             return None;
         }
-        let backends = map.backend_fields();
+        let backends = map.backends_in_value();
         let fields = value.split('|').enumerate().map(|(i, field)| match spare(field) {
             Some(spare) if i < backends => spare.as_str(),
             _ => field,

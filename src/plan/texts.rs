@@ -51,11 +51,11 @@ impl MapId {
     /// The backends that a value of this map leads to: a route value is `<backend>|<backend on clear text>|…`, of which only
     /// the first two are backends.
     pub(super) fn backends_in(self, value: &str) -> impl Iterator<Item = &str> {
-        value.split('|').take(self.backend_fields()).filter(|backend| !backend.is_empty())
+        value.split('|').take(self.backends_in_value()).filter(|backend| !backend.is_empty())
     }
 
-    /// How many fields of a value, from the first on, are backends.
-    pub(super) fn backend_fields(self) -> usize {
+    /// How many backends a value of this map can lead to; they come first in it.
+    pub fn backends_in_value(self) -> usize {
         match self {
             Self::Values => 0,
             Self::Split | Self::Match | Self::Sni => 1,
@@ -198,6 +198,13 @@ impl Texts {
             .iter()
             .chain(self.backends.iter().flat_map(|(_, text)| &text.assets))
             .chain(certificates)
+    }
+
+    /// Whether the main text or a backend has this in it.
+    pub fn mentions(&self, word: &str) -> bool {
+        let servers = |text: &BackendText| text.servers.values().any(|server| server.contains(word));
+        self.main.contains(word)
+            || self.backends.iter().any(|(_, text)| text.header.contains(word) || servers(text))
     }
 
     /// The entries of a map.

@@ -84,6 +84,7 @@ impl Frontends<'_> {
             self.write_scope(text, stats.scope);
             text.line(format_args!("http-request use-service prometheus-exporter if {EXPORTER}"));
             text.lines(&["stats enable", "stats uri /", "stats refresh 10s"]);
+            text.snippet(self.global.snippets.stats.as_ref(), self.paths);
         }
         if self.open(text, "healthz", self.global.listeners.healthz, "") {
             text.lines(&[

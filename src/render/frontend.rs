@@ -36,7 +36,7 @@ impl Frontends<'_> {
                 ));
                 clients::no_redirect(text, self.global, "var(txn.route),field(1,|)");
             }
-            choose(text);
+            self.choose(text);
         }
         if let Some(port) = self.global.listeners.https {
             let tls = self.tls_options();
@@ -66,7 +66,7 @@ impl Frontends<'_> {
                         ));
                     }
                 }
-                choose(text);
+                self.choose(text);
             }
         }
         self.write_tcp(text);
@@ -166,13 +166,14 @@ impl Frontends<'_> {
             "http-request set-var(txn.route) str({table}|!/),map_beg({prefix}) if !{{ var(txn.route) -m found }} || {{ var(txn.route) -m str -- {KNOWN} }}"
         ));
     }
-}
 
-/// The end of a traffic frontend.
-fn choose(text: &mut Text) {
-    // A dynamic name that no backend has falls back to the default backend too (all versions).
-    text.line(format_args!(
-        "use_backend %[var(txn.backend)] if {{ var(txn.backend) -m found }} !{{ var(txn.backend) -m str -- {KNOWN} }}"
-    ));
-    text.line(format_args!("default_backend fixed_404"));
+    /// The end of a traffic frontend.
+    fn choose(&self, text: &mut Text) {
+        text.snippet(self.global.snippets.frontends.as_ref(), self.paths);
+        // A dynamic name that no backend has falls back to the default backend too (all versions).
+        text.line(format_args!(
+            "use_backend %[var(txn.backend)] if {{ var(txn.backend) -m found }} !{{ var(txn.backend) -m str -- {KNOWN} }}"
+        ));
+        text.line(format_args!("default_backend fixed_404"));
+    }
 }

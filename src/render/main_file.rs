@@ -20,7 +20,7 @@ pub(super) fn from(capabilities: Capabilities) -> String {
 
 /// The main text.
 pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
-    let Paths { volumes, capabilities } = *paths;
+    let Paths { volumes, capabilities, .. } = *paths;
     let process = &global.process;
     let mut text = Text::default();
     text.section(format_args!("global"));
@@ -45,6 +45,7 @@ pub(super) fn render(global: &Global, paths: &Paths<'_>) -> String {
     tls(&mut text, global);
     auth::write_global(&mut text, global, paths);
     needs::write_global(&mut text, global);
+    text.snippet(global.snippets.global.as_ref(), paths);
 
     text.section(format_args!("defaults {DEFAULTS}"));
     defaults::write(&mut text, global, paths);

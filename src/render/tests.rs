@@ -16,6 +16,7 @@ mod requests;
 mod rewriting;
 mod runtime;
 mod servers;
+mod snippets;
 
 use std::net::Ipv6Addr;
 use std::sync::Arc;

@@ -11,6 +11,7 @@ mod reference;
 mod rewriting;
 mod routing;
 mod servers;
+mod snippets;
 mod tls;
 
 pub(super) use build::{EC, EC2, Pair, RSA, secret_with};

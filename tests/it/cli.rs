@@ -141,3 +141,54 @@ fn a_closed_pipe_is_success() {
         .unwrap();
     assert!(status.success(), "{status}");
 }
+
+#[test]
+fn options_are_listed_one_a_line_and_explained() {
+    let list = text(&outrigger(&["options", "list"]).stdout);
+    assert_eq!(list.lines().count(), outrigger::options::keys().len());
+    let line = list.lines().find(|line| line.starts_with("ssl-redirect ")).unwrap();
+    let mut words = line.split_whitespace();
+    assert_eq!((words.nth(1), words.next()), (Some("Ingress,ConfigMap"), Some("live")), "{line}");
+    let columns = |line: &str| line.find("reload ").or_else(|| line.find("live "));
+    assert!(list.lines().map(columns).all(|column| column == columns(line)), "{list}");
+    assert!(list.lines().map(|line| line.split(' ').next().unwrap()).is_sorted(), "{list}");
+
+    let json: serde_json::Value =
+        serde_json::from_slice(&outrigger(&["options", "list", "-o", "json"]).stdout).unwrap();
+    assert_eq!(json["version"], 1);
+    assert_eq!(json["keys"].as_array().unwrap().len(), list.lines().count());
+    let of_services = text(&outrigger(&["options", "list", "--scope=service"]).stdout);
+    assert!(of_services.lines().count() < list.lines().count());
+    assert!(of_services.contains("backend-config-snippet"));
+
+    // Aliases and prefixes lead to the key.
+    for name in ["servers-increment", "server-slots", "haproxy.org/scale-server-slots"] {
+        let shown = text(&outrigger(&["options", "show", name]).stdout);
+        assert!(shown.starts_with("servers-increment\n"), "{shown}");
+        for expected in ["server-slots", "ConfigMap", "`10`", "reload", "servers-increment: \"20\"", "2.6"] {
+            assert!(shown.contains(expected), "{expected} is missing in:\n{shown}");
+        }
+        assert!(shown.lines().all(|line| line.chars().count() <= 140), "{shown}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_slice(&outrigger(&["options", "show", "ssl-redirect", "-o", "json"]).stdout)
+            .unwrap();
+    assert_eq!((&json["name"], &json["effect"]), (&"ssl-redirect".into(), &"live".into()));
+
+    let output = outrigger(&["options", "show", "ssl-redirct"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("did you mean `ssl-redirect`?"), "{}", text(&output.stderr));
+    assert!(output.stdout.is_empty());
+    let output = outrigger(&["options", "show", "nothing-like-it"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("outrigger options list"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn problems_are_explained() {
+    let list = text(&outrigger(&["problems", "list"]).stdout);
+    assert!(list.lines().any(|line| line.starts_with("quarantined ")), "{list}");
+    let shown = text(&outrigger(&["problems", "show", "quarantined"]).stdout);
+    assert!(shown.contains("what to do"), "{shown}");
+    assert_eq!(outrigger(&["problems", "show", "no-such"]).status.code(), Some(2));
+}

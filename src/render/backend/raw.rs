@@ -5,4 +5,6 @@ use crate::render::Paths;
 use crate::render::text::Text;
 
 /// Writes the lines of this family.
-pub(super) fn write(_text: &mut Text, _policy: &Policy, _paths: &Paths<'_>) {}
+pub(super) fn write(text: &mut Text, policy: &Policy, paths: &Paths<'_>) {
+    text.snippet(policy.raw.snippet.as_ref(), paths);
+}

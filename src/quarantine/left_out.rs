@@ -1,0 +1,73 @@
+//! What the renderer leaves out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Part, policy_of, snippets};
+use crate::model::{BackendName, Global, Model, Policy, Snippet};
+
+/// Parts with what they say: what says something else is not left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    snippets: BTreeSet<Snippet>,
+    backends: BTreeMap<BackendName, Arc<Policy>>,
+    main: Option<Arc<Global>>,
+}
+
+impl LeftOut {
+    /// Leaves a part out, with what it says in this model.
+    pub fn add(&mut self, part: &Part, model: &Model) {
+        match part {
+            Part::Snippet(snippet) => _ = self.snippets.insert(snippet.clone()),
+            Part::Backend(name) => {
+                if let Some(policy) = policy_of(model, name) {
+                    self.backends.insert(name.clone(), policy.clone());
+                }
+            }
+            Part::Main => self.main = Some(model.global.clone()),
+        }
+    }
+
+    /// Takes a part back.
+    pub fn remove(&mut self, part: &Part) {
+        match part {
+            Part::Snippet(snippet) => _ = self.snippets.remove(snippet),
+            Part::Backend(name) => _ = self.backends.remove(name),
+            Part::Main => self.main = None,
+        }
+    }
+
+    /// Whether a part still says in this model what was left out.
+    pub fn is_current(&self, part: &Part, model: &Model) -> bool {
+        match part {
+            Part::Snippet(snippet) => snippets(model).any(|used| used == snippet),
+            Part::Backend(name) => policy_of(model, name).is_some_and(|policy| self.backend(name, policy)),
+            Part::Main => self.main(&model.global),
+        }
+    }
+
+    /// True when nothing is left out.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether whole backends are left out.
+    pub fn has_backends(&self) -> bool {
+        !self.backends.is_empty()
+    }
+
+    /// Whether a snippet is left out.
+    pub fn snippet(&self, snippet: &Snippet) -> bool {
+        self.snippets.contains(snippet)
+    }
+
+    /// Whether a backend is left out as a whole.
+    pub fn backend(&self, name: &BackendName, policy: &Arc<Policy>) -> bool {
+        self.backends.get(name) == Some(policy)
+    }
+
+    /// Whether the main text is left out.
+    pub fn main(&self, global: &Arc<Global>) -> bool {
+        self.main.as_ref() == Some(global)
+    }
+}
