@@ -29,6 +29,7 @@ mod lifecycle;
 mod listeners;
 mod load;
 mod pages;
+mod parity;
 mod problems;
 mod registry;
 mod rewriting;
