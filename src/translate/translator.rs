@@ -335,8 +335,8 @@ impl Translator {
             self.book.set(Unit::Secret(secret), problems);
         }
         for host in std::mem::take(&mut dirty.tls_hosts) {
-            let mut notes = Notes::default();
-            notes.problems = certificates::elect(&host, &mut self.index, dirty);
+            let problems = certificates::elect(&host, &mut self.index, dirty);
+            let mut notes = Notes { problems, ..Notes::default() };
             clients::elect(&host, &mut self.index, (snapshot, &self.config), &mut notes, dirty);
             let (unit, problems) = (Unit::TlsHost(host), std::mem::take(&mut notes.problems));
             self.ledger.set(&unit, notes);

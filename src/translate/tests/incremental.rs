@@ -14,7 +14,7 @@ use super::build::{
 };
 use super::show;
 use crate::cluster::{Change, Kind, Map, Object, ObjectName, ObjectRef, Service, Snapshot};
-use crate::model::{BackendName, Model, Touched};
+use crate::model::{BackendName, Touched};
 use crate::problem::Problem;
 use crate::translate::{Settings, Translator, Update};
 
