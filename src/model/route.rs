@@ -74,6 +74,7 @@ impl RouteKey {
 
 impl RouteKey {
     /// The root path of the same host.
+    #[must_use]
     pub fn root_of_host(&self) -> Self {
         Self { path: PathMatch::Prefix("".into()), ..self.clone() }
     }

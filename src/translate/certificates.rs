@@ -137,19 +137,39 @@ fn conflict(host: &str, key_type: KeyType, winner: &TlsClaim, loser: &TlsClaim) 
     }
 }
 
+/// The Secrets of the wildcard above a host.
+fn wildcard_of<'a>(host: &str, index: &'a Index) -> Option<&'a BTreeMap<KeyType, ObjectName>> {
+    let (label, domain) = host.split_once('.')?;
+    if label == "*" { None } else { index.tls_winners.get(format!("*.{domain}").as_str()) }
+}
+
+/// The Secrets that HAProxy may show for a host: its own, and those of the wildcard above it.
+pub(super) fn shown_for<'a>(host: &str, index: &'a Index) -> impl Iterator<Item = &'a ObjectName> {
+    let both = [index.tls_winners.get(host), wildcard_of(host, index)];
+    both.into_iter().flatten().flat_map(BTreeMap::values)
+}
+
+/// Hosts that check clients and have no certificate of their own: what they are shown gets a line for them.
+fn guests(index: &Index) -> impl Iterator<Item = &Arc<str>> {
+    index.client_claims.keys().filter(|host| {
+        let has_check = index.client_rules.get(&host_match(host)).is_some_and(|rule| rule.check.is_some());
+        has_check && !index.tls_winners.contains_key(*host)
+    })
+}
+
 /// The certificate units of a Secret: one for its open hosts, one for each way in which others check clients.
 pub(super) fn compute(name: &ObjectName, index: &Index) -> Vec<Certificate> {
     let Some(used) = index.secrets.get(name) else { return Vec::new() };
     let Some(pair) = used.parsed.key_pair() else { return Vec::new() };
-    units(Some(name), Some(pair.key_type), &pair.pem, used.hosts.iter(), index)
+    let guests = guests(index).filter(|host| {
+        wildcard_of(host, index).is_some_and(|shown| shown.values().any(|shown| shown == name))
+    });
+    units(Some(name), Some(pair.key_type), &pair.pem, used.hosts.iter().chain(guests), index)
 }
 
-/// The units of the default certificate, for hosts that check clients and have no certificate of their own.
+/// The units of the default certificate, for hosts that check clients and are shown no other.
 pub(super) fn compute_default(pem: &Bytes, index: &Index) -> Vec<Certificate> {
-    let hosts = index.client_claims.keys().filter(|host| {
-        let has_check = index.client_rules.get(&host_match(host)).is_some_and(|rule| rule.check.is_some());
-        has_check && !index.tls_winners.contains_key(*host)
-    });
+    let hosts = guests(index).filter(|host| wildcard_of(host, index).is_none());
     units(None, None, pem, hosts, index)
 }
 

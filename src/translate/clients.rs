@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::authority::{authorities, revocations};
+use super::certificates::shown_for;
 use super::facts::Rank;
 use super::host::host_match;
 use super::index::{Dirty, Index};
 use super::notes::Notes;
-use crate::cluster::{ObjectName, Origin, Secret, Snapshot};
+use crate::cluster::{Kind, ObjectName, Origin, Secret, Snapshot};
 use crate::model::{Asset, AssetKind, ClientCheck, Need};
 use crate::options::tls::{CLIENT_CA, CLIENT_CRL, CLIENT_CRT_OPTIONAL};
+use crate::options::value::ObjectRef;
 use crate::options::{Key, Layer};
 use crate::problem::{Code, Problem, Severity};
 
@@ -40,21 +42,28 @@ pub(super) struct ClientRule {
     pub(super) check: Option<ClientCheck>,
 }
 
-/// What an Ingress or the ConfigMap says about certificates of clients, and what is wrong with it; `None` when nothing is said.
-/// A tenant must not name Secrets of others, so with `own_only` they are in the namespace of the object.
-pub(super) fn secrets_of(
-    layer: &Layer,
-    object: &Origin,
-    own_only: bool,
-) -> (Option<Option<ClientSecrets>>, Vec<Problem>) {
+/// What an Ingress or the ConfigMap says about certificates of clients.
+pub(super) enum Asked {
+    /// Nothing.
+    Nothing,
+    /// Something that cannot be told: nobody gets in.
+    Unclear,
+    /// To check them with these Secrets.
+    Check(ClientSecrets),
+}
+
+/// What an Ingress or the ConfigMap says about certificates of clients, and what is wrong with it. A tenant must not name
+/// Secrets of others, so on an Ingress they are in its namespace.
+pub(super) fn asked_by(layer: &Layer, object: &Origin) -> (Asked, Vec<Problem>) {
+    let is_tenant = object.object.kind == Kind::Ingress;
+    let namespace = &object.object.name.namespace;
     let mut problems = Vec::new();
-    let namespace = object.object.name.namespace.clone();
-    let mut secret = |key: &Key<crate::options::value::ObjectRef>| {
-        let name = layer.get(key)?.in_namespace(&namespace);
-        let written = layer.written_as(key).map_or(key.entry.name, AsRef::as_ref);
-        if own_only && name.namespace != namespace {
+    let mut secret = |key: &Key<ObjectRef>| {
+        let name = layer.get(key)?.in_namespace(namespace);
+        let is_allowed = !is_tenant || name.namespace == *namespace;
+        if !is_allowed {
             problems.push(Problem {
-                origin: object.at(written),
+                origin: origin_of(key, layer, object),
                 code: Code::SecretForbidden,
                 severity: Severity::Error,
                 message: format!(
@@ -62,39 +71,40 @@ pub(super) fn secrets_of(
                 ),
                 hint: "put the Secret into the namespace of the Ingress".to_owned(),
             });
-            return Some(None);
         }
-        Some(Some(name))
+        Some(is_allowed.then_some(name))
     };
     let (ca, crl) = (secret(&CLIENT_CA), secret(&CLIENT_CRL));
     if layer.refuses(&CLIENT_CA) || layer.refuses(&CLIENT_CRL) {
-        return (Some(None), problems);
+        return (Asked::Unclear, problems);
     }
-    let secrets = match (ca, crl) {
-        (Some(Some(ca)), None) => Some(Some(ClientSecrets { ca, crl: None })),
-        (Some(Some(ca)), Some(Some(crl))) => Some(Some(ClientSecrets { ca, crl: Some(crl) })),
-        (Some(_), _) => Some(None),
+    let asked = match (ca, crl) {
         (None, crl) => {
-            let mut needless = |written: Option<&Arc<str>>| {
-                problems.extend(written.map(|written| Problem {
-                    origin: object.at(written.clone()),
-                    code: Code::KeyIneffective,
-                    severity: Severity::Warning,
-                    message: format!("`{written}` has no effect without `client-ca` on the same object"),
-                    hint: "add `client-ca` with the Secret of the authority".to_owned(),
-                }));
-            };
-            if crl.is_some() {
-                needless(layer.written_as(&CLIENT_CRL));
-            }
-            // In the ConfigMap it is the default of all Ingresses.
-            if own_only {
-                needless(layer.written_as(&CLIENT_CRT_OPTIONAL));
-            }
-            None
+            // Whether clients may do without is, in the ConfigMap, the default of all Ingresses.
+            let is_optional = is_tenant && layer.get(&CLIENT_CRT_OPTIONAL).is_some();
+            let needless = [
+                crl.map(|_| origin_of(&CLIENT_CRL, layer, object)),
+                is_optional.then(|| origin_of(&CLIENT_CRT_OPTIONAL, layer, object)),
+            ];
+            problems.extend(needless.into_iter().flatten().map(|origin| Problem {
+                origin,
+                code: Code::KeyIneffective,
+                severity: Severity::Warning,
+                message: "it has no effect without `client-ca` on the same object".to_owned(),
+                hint: "add `client-ca` with the Secret of the authority".to_owned(),
+            }));
+            Asked::Nothing
         }
+        (Some(Some(ca)), None) => Asked::Check(ClientSecrets { ca, crl: None }),
+        (Some(Some(ca)), Some(Some(crl))) => Asked::Check(ClientSecrets { ca, crl: Some(crl) }),
+        (Some(_), _) => Asked::Unclear,
     };
-    (secrets, problems)
+    (asked, problems)
+}
+
+/// Where a key is written.
+pub(super) fn origin_of<T>(key: &Key<T>, layer: &Layer, object: &Origin) -> Origin {
+    object.at(layer.written_as(key).map_or(key.entry.name, AsRef::as_ref))
 }
 
 /// What an Ingress says for the hosts of its rules.
@@ -104,16 +114,15 @@ pub(super) fn claim_of(
     rank: Rank,
     hosts: BTreeSet<Arc<str>>,
 ) -> (Option<ClientClaim>, Vec<Problem>) {
-    let (secrets, problems) = secrets_of(layer, object, true);
-    let written = layer.written_as(&CLIENT_CA).map_or(CLIENT_CA.entry.name, AsRef::as_ref);
-    let claim = secrets.map(|secrets| ClientClaim {
-        rank,
-        hosts,
-        secrets,
-        optional: layer.get(&CLIENT_CRT_OPTIONAL),
-        origin: object.at(written),
-    });
-    (claim, problems)
+    let (asked, problems) = asked_by(layer, object);
+    let secrets = match asked {
+        Asked::Nothing => return (None, problems),
+        Asked::Unclear => None,
+        Asked::Check(secrets) => Some(secrets),
+    };
+    let optional = layer.get(&CLIENT_CRT_OPTIONAL);
+    let origin = origin_of(&CLIENT_CA, layer, object);
+    (Some(ClientClaim { rank, hosts, secrets, optional, origin }), problems)
 }
 
 /// Decides what a host asks of clients: the first claim does. A change touches its certificates and its routes.
@@ -138,6 +147,10 @@ pub(super) fn elect(
     if rule.as_ref().is_some_and(|rule| rule.check.is_some()) {
         notes.needs.insert(Need::ClientChecks);
     }
+    // Who has no certificate of its own is shown that of a wildcard, with a line of its own, as long as it checks clients.
+    if !index.client_claims.is_empty() || !index.client_rules.is_empty() {
+        dirty.certificates.extend(shown_for(host, index).cloned());
+    }
     if index.client_rules.get(&key) == rule.as_ref() {
         return;
     }
@@ -145,9 +158,6 @@ pub(super) fn elect(
         Some(rule) => _ = index.client_rules.insert(key.clone(), rule),
         None => _ = index.client_rules.remove(&key),
     }
-    dirty
-        .certificates
-        .extend(index.tls_winners.get(host).into_iter().flat_map(|winners| winners.values().cloned()));
     dirty.routes.extend(index.routes_of(&key).cloned());
 }
 

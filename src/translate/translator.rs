@@ -1,5 +1,7 @@
 //! The [`Translator`]: indexes, the model, and the one way from a changed object to the units that differ.
 
+mod certificates;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -10,11 +12,9 @@ use super::index::{Dirty, Index, Listed};
 use super::notes::{Ledger, Notes};
 use super::policy::policy_of;
 use super::problem_book::{ProblemBook, Unit};
-use super::{Settings, backends, certificates, clients, global, routes};
+use super::{Settings, backends, global, routes};
 use crate::cluster::{Kind, Map, ObjectName, ObjectRef, Origin, Snapshot};
-use crate::model::{
-    BackendName, Certificate, CertificateKey, Global, Model, PathMatch, Policy, RouteKey, Table, Touched,
-};
+use crate::model::{BackendName, Global, Model, PathMatch, Policy, RouteKey, Table, Touched};
 use crate::options::{DEFAULT_SERVERS_INCREMENT, Layer, Layers};
 use crate::problem::Problem;
 
@@ -282,20 +282,6 @@ impl Translator {
         self.book.set(Unit::ConfigMap, notes.problems);
     }
 
-    /// The Secret that the flag or the ConfigMap names as the default certificate.
-    fn choose_default_certificate(&mut self, dirty: &mut Dirty) {
-        let chosen = certificates::default_secret(&self.settings, &self.config);
-        let wanted = chosen.as_ref().map(|(secret, _)| secret.clone());
-        if let Some(old) = std::mem::replace(&mut self.default_certificate, wanted) {
-            self.index.secret_use(&old).is_default = None;
-            dirty.secrets.insert(old);
-        }
-        if let Some((secret, origin)) = chosen {
-            self.index.secret_use(&secret).is_default = Some(origin);
-            dirty.secrets.insert(secret);
-        }
-    }
-
     /// How many controllers share the traffic: the endpoints of the Service that publishes them.
     fn replicas_in(&self, snapshot: &Snapshot) -> u32 {
         let Some(service) = &self.settings.publish_service else { return 1 };
@@ -336,59 +322,6 @@ impl Translator {
                 (true, false) => update.secrets_released.insert(secret.clone()),
                 _ => false,
             };
-        }
-    }
-
-    fn compute_certificates(&mut self, snapshot: &Snapshot, dirty: &mut Dirty, update: &mut Update) {
-        for secret in std::mem::take(&mut dirty.secrets) {
-            let problems = certificates::refresh_secret(&secret, &mut self.index, snapshot, dirty);
-            self.book.set(Unit::Secret(secret), problems);
-        }
-        for host in std::mem::take(&mut dirty.tls_hosts) {
-            let mut notes = Notes::default();
-            notes.problems = certificates::elect(&host, &mut self.index, dirty);
-            clients::elect(&host, &mut self.index, (snapshot, &self.config), &mut notes, dirty);
-            let (unit, problems) = (Unit::TlsHost(host), std::mem::take(&mut notes.problems));
-            self.ledger.set(&unit, notes);
-            self.book.set(unit, problems);
-        }
-        let touched = &mut update.touched;
-        for secret in std::mem::take(&mut dirty.certificates) {
-            let wanted = certificates::compute(&secret, &self.index);
-            self.put_certificates(Some(&secret), wanted, touched);
-        }
-        let used = self.default_certificate.as_ref().and_then(|name| self.index.secrets.get(name));
-        let wanted = used.and_then(|used| used.parsed.key_pair()).map(|pair| &pair.pem);
-        let wanted = wanted.unwrap_or(&self.settings.fallback_certificate).clone();
-        let units = certificates::compute_default(&wanted, &self.index);
-        self.put_certificates(None, units, touched);
-        if wanted != self.model.default_certificate {
-            self.model.default_certificate = wanted;
-            touched.global = true;
-        }
-    }
-
-    /// Brings the units of one certificate to the wanted ones.
-    fn put_certificates(
-        &mut self,
-        secret: Option<&ObjectName>,
-        wanted: Vec<Certificate>,
-        touched: &mut Touched,
-    ) {
-        let first = CertificateKey { secret: secret.cloned(), check: None };
-        let units = self.model.certificates.range(first..).map(|(key, _)| key);
-        let mut keys: BTreeSet<CertificateKey> =
-            units.take_while(|key| key.secret.as_ref() == secret).cloned().collect();
-        for certificate in wanted {
-            keys.remove(&certificate.key);
-            let key = certificate.key.clone();
-            if put(&mut self.model.certificates, &key, Some(certificate)) {
-                touched.certificates.insert(key);
-            }
-        }
-        for key in keys {
-            self.model.certificates.remove_mut(&key);
-            touched.certificates.insert(key);
         }
     }
 

@@ -108,8 +108,7 @@ const KEYS: &[(&str, &str)] = &[
 
 #[test]
 fn every_key_of_the_other_controller_is_known() {
-    let missing: Vec<&str> =
-        KEYS.iter().map(|(name, _)| *name).filter(|name| find(name).is_none()).collect();
+    let missing: Vec<&str> = KEYS.iter().map(|(name, _)| *name).filter(|name| find(name).is_none()).collect();
     assert!(missing.is_empty(), "{} keys are not registered: {missing:#?}", missing.len());
 }
 

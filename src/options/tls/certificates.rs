@@ -31,9 +31,9 @@ pub static GENERATE_CERTIFICATES_SIGNER: Key<ObjectRef> = Key {
         allowed: "a Secret, as `namespace/name`, or `name` in the namespace of the ConfigMap",
         default: "none: such clients get the default certificate",
         docs: "A certificate authority (`tls.crt`, `tls.key`) with which HAProxy signs a certificate for each server name that \
-               matches no Ingress with a certificate of its own; for development, not for the internet. Connections with such \
-               a certificate never show a client certificate, so a required one (`client-ca`) refuses their requests, and \
-               `ssl-min-version` and the ciphers do not count for them. If the Secret cannot be used, the default \
+               matches no Ingress with a certificate of its own; for development, not for the internet. Certificates of \
+               clients cannot be checked on such connections: where `client-ca` in the ConfigMap requires one, they are \
+               refused. `ssl-min-version` and the ciphers do not count for them. If the Secret cannot be used, the default \
                certificate is shown instead.",
         example: "ingress/development-ca",
         effect: Effect::Reload,

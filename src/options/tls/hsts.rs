@@ -46,7 +46,7 @@ fn seconds(text: &str) -> Result<u32, Wrong> {
         return duration(text).map(|millis| millis / 1_000);
     }
     let seconds = text.parse().ok().filter(|seconds| i32::try_from(*seconds).is_ok());
-    seconds.ok_or(Wrong::because("it is too long"))
+    seconds.ok_or_else(|| Wrong::because("it is too long"))
 }
 
 /// Whether it counts for all domains below.

@@ -4,11 +4,11 @@ use super::Context;
 use crate::cluster::{Kind, Origin};
 use crate::model::{Asset, AssetKind, Global};
 use crate::options::tls::{
-    CLIENT_CRT_OPTIONAL, CLIENT_STRICT_SNI, GENERATE_CERTIFICATES_SIGNER, SSL_CIPHER_SUITES, SSL_CIPHERS,
-    SSL_MIN_VERSION, TLS_ALPN,
+    CLIENT_CA, CLIENT_CRT_OPTIONAL, CLIENT_STRICT_SNI, GENERATE_CERTIFICATES_SIGNER, SSL_CIPHER_SUITES,
+    SSL_CIPHERS, SSL_MIN_VERSION, TLS_ALPN,
 };
 use crate::problem::{Code, Problem, Severity};
-use crate::translate::clients;
+use crate::translate::clients::{self, Asked};
 use crate::translate::key_pair::parse;
 use crate::translate::notes::Notes;
 
@@ -27,12 +27,11 @@ pub(super) fn read(context: &Context<'_>, global: &mut Global, notes: &mut Notes
     let Some(config_map) = &context.inputs.settings.config_map else { return };
     let config = context.inputs.config;
     let object = Origin::object(Kind::ConfigMap, config_map.clone());
-    let (secrets, problems) = clients::secrets_of(config, &object, false);
+    let (asked, problems) = clients::asked_by(config, &object);
     notes.problems.extend(problems);
-    if let Some(Some(secrets)) = secrets {
+    if let Asked::Check(secrets) = asked {
         let required = !config.get(&CLIENT_CRT_OPTIONAL).unwrap_or(false);
-        let origin =
-            object.at(config.written_as(&crate::options::tls::CLIENT_CA).cloned().unwrap_or_default());
+        let origin = clients::origin_of(&CLIENT_CA, config, &object);
         tls.check = clients::read(&secrets, required, context.inputs.snapshot, &origin, notes);
     }
 }

@@ -9,7 +9,7 @@ use crate::options::tls::{
     HSTS_PRELOAD,
 };
 use crate::problem::{Code, Problem, Severity};
-use crate::translate::clients;
+use crate::translate::clients::{self, Asked};
 use crate::translate::notes::Notes;
 
 /// Reads the keys of this family.
@@ -33,15 +33,12 @@ fn clients_of(context: &Context<'_>, notes: &mut Notes) -> Option<Clients> {
     }
     let Some(ingress) = path.ingress else { return context.plain.tls.clients };
     let object = Origin::object(Kind::Ingress, ingress.clone());
-    let (secrets, _) = clients::secrets_of(context.layers.ingress, &object, true);
-    if secrets.is_none() {
+    if matches!(clients::asked_by(context.layers.ingress, &object).0, Asked::Nothing) {
         return context.plain.tls.clients;
     }
     if path.key.is_some_and(|key| matches!(key.host, HostMatch::Any | HostMatch::Default)) {
-        let written =
-            context.layers.ingress.written_as(&CLIENT_CA).map_or(CLIENT_CA.entry.name, AsRef::as_ref);
         notes.problems.push(Problem {
-            origin: object.at(written),
+            origin: clients::origin_of(&CLIENT_CA, context.layers.ingress, &object),
             code: Code::KeyIneffective,
             severity: Severity::Error,
             message:
@@ -57,11 +54,13 @@ fn clients_of(context: &Context<'_>, notes: &mut Notes) -> Option<Clients> {
 fn listener(context: &Context<'_>) -> Option<Clients> {
     let config = context.layers.config;
     let object = Origin::object(Kind::ConfigMap, context.settings.config_map.clone()?);
-    let secrets = clients::secrets_of(config, &object, false).0?;
     let required = !config.get(&CLIENT_CRT_OPTIONAL).unwrap_or(false);
-    let read = |secrets| clients::read(&secrets, required, context.snapshot, &object, &mut Notes::default());
-    Some(match secrets.and_then(read) {
-        Some(_) => Clients::Listener { required },
-        None => Clients::ListenerClosed,
-    })
+    let check = match clients::asked_by(config, &object).0 {
+        Asked::Nothing => return None,
+        Asked::Unclear => None,
+        Asked::Check(secrets) => {
+            clients::read(&secrets, required, context.snapshot, &object, &mut Notes::default())
+        }
+    };
+    Some(if check.is_some() { Clients::Listener { required } } else { Clients::ListenerClosed })
 }

@@ -22,7 +22,8 @@ use crate::translate::{Settings, Translator, Update};
 const HOSTS: [&str; 7] = ["foo.bar", "Foo.Bar", "*.bar", "x.foo.bar", "*.foo.bar", "bad_host", ""];
 const PATHS: [&str; 8] = ["/", "/a", "/a/", "/a/b", "/ab", "/a//b", "nope", "-"];
 const TYPES: [&str; 3] = ["Exact", "Prefix", "ImplementationSpecific"];
-const KEYS: [(&str, &str); 11] = [
+/// Pairs that mean something together, or only with this value.
+const PAIRS: [(&str, &str); 15] = [
     ("canary", "true"),
     ("canary", "perhaps"),
     ("canary-weight", "20"),
@@ -31,11 +32,14 @@ const KEYS: [(&str, &str); 11] = [
     ("canary-by-header-value", "v"),
     ("canary-by-cookie", "c"),
     ("path-type", "regex"),
-    ("standalone-backend", "true"),
     ("ssl-redirect-port", "8443"),
-    ("ssl-redirect-code", "308"),
+    ("ssl-passthrough", "true"),
+    ("client-ca", "t0"),
+    ("client-ca", "a/t1"),
+    ("route-acl", "cookie(a) 1"),
+    ("route-acl", "path_beg"),
+    ("route-acl", "req.fhdr(x-a) v"),
 ];
-const TESTS: [&str; 4] = ["cookie(a) 1", "path_beg /a", "path_beg", "req.fhdr(x-a) v"];
 const BACKENDS: [&str; 7] = ["s0:80", "s0:http", "s1:80", "s1:81", "s1", "", "Kind/resource"];
 const AUTH_URLS: [&str; 6] =
     ["http://s0.a.svc/", "svc://s1:81/x", "svc://b/s0:http", "https://example.org/", "off", "bad value"];
@@ -62,7 +66,8 @@ fn keys_for(scope: Scope, most: usize) -> impl Strategy<Value = Vec<(String, Str
         ];
         (Just(format!("{prefix}{}", entry.name)), value.prop_map(str::to_owned))
     });
-    vec(entry, 0..=most)
+    let pair = select(&PAIRS[..]).prop_map(move |(key, value)| (format!("{prefix}{key}"), value.to_owned()));
+    vec(prop_oneof![2 => entry, 1 => pair], 0..=most)
 }
 
 fn an_ingress() -> impl Strategy<Value = Object> {

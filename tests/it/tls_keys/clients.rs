@@ -50,7 +50,7 @@ on_every_branch!(
             answer.body
         );
         assert!(answer.body.contains("x-ssl-client-verify: 0\n"), "{}", answer.body);
-        assert!(ask(&bed, ("a.test", "a.test"), &showing(&eve)).await.is_err());
+        until_asked(&bed, "a.test", &showing(&eve), None).await;
         assert_eq!(bed.get("a.test", "/").await.name(), "echo", "clear text is not covered");
         // A host with an authority of its own says nothing about the others.
         bed.put(
@@ -59,10 +59,20 @@ on_every_branch!(
                 + &site("own", "own.test", "haproxy.org/client-ca: theirs")),
         );
         until_asked(&bed, "own.test", &showing(&eve), Some(200)).await;
-        assert_eq!(ask(&bed, ("own.test", "a.test"), &showing(&eve)).await.unwrap().status, 421);
-        assert_eq!(ask(&bed, ("a.test", "own.test"), &showing(&alice)).await.unwrap().status, 421);
+        // Right after a reload 2.2 may still answer with the old worker.
+        for (names, hello) in
+            [(("own.test", "a.test"), showing(&eve)), (("a.test", "own.test"), showing(&alice))]
+        {
+            until("421", || async {
+                match ask(&bed, names, &hello).await?.status {
+                    421 => Ok(()),
+                    status => Err(status.to_string()),
+                }
+            })
+            .await;
+        }
         bed.remove("own.yaml");
-        // HAProxy does not ask clients to whom it shows a generated certificate: their requests are refused.
+        // To whom HAProxy shows a generated certificate it does not ask properly: nobody gets in without.
         let signer = Authority::new("development").pair();
         bed.put(
             "signer.yaml",
@@ -72,7 +82,12 @@ on_every_branch!(
             "settings.yaml",
             &settings(&[("client-ca", "ca"), ("generate-certificates-signer", "signer")]),
         );
-        until_asked(&bed, "a.test", &Hello::default(), Some(403)).await;
+        bed.until_logged(&["reloading haproxy", "frontend https"]).await;
+        bed.until_settled().await;
+        match ask(&bed, ("a.test", "a.test"), &Hello::default()).await {
+            Err(_) => {}
+            Ok(answer) => assert_eq!(answer.status, 403),
+        }
         // Bob's was revoked.
         bed.put("crl.yaml", &secret("crl", &[("ca.crl", &ours.revoke(&[8]))]));
         bed.put("settings.yaml", &settings(&[("client-ca", "ca"), ("client-crl", "crl")]));
@@ -82,7 +97,7 @@ on_every_branch!(
         bed.put("settings.yaml", &settings(&[("client-ca", "default/ca"), ("client-crt-optional", "true")]));
         let answer = until_asked(&bed, "a.test", &Hello::default(), Some(200)).await.unwrap();
         assert!(!answer.body.contains("x-ssl-client"), "{}", answer.body);
-        assert!(ask(&bed, ("a.test", "a.test"), &showing(&eve)).await.is_err());
+        until_asked(&bed, "a.test", &showing(&eve), None).await;
         // Broken: nobody gets in over TLS.
         bed.put("ca.yaml", &secret("ca", &[("ca.crt", "nothing")]));
         bed.until_logged(&["authority-invalid", "default/ca"]).await;
@@ -125,7 +140,7 @@ on_every_branch!(clients_of_one_host_show_certificates, |bed| async move {
     );
     assert!(answer.body.contains("x-ssl-client-dn: /CN=alice\n"), "{}", answer.body);
     for hello in [Hello::default(), showing(&bob), showing(&eve)] {
-        assert!(ask(&bed, ("mine.test", "mine.test"), &hello).await.is_err());
+        until_asked(&bed, "mine.test", &hello, None).await;
     }
     // The connection is for another host.
     for (name, hello) in [
@@ -135,8 +150,13 @@ on_every_branch!(clients_of_one_host_show_certificates, |bed| async move {
         ("x.test", Hello::default()),
     ] {
         for path in ["/", "/more"] {
-            let asked = get_tls_as(bed.https(), (name, "mine.test"), path, "", &hello).await;
-            assert_eq!(asked.unwrap().0.status, 421, "{name} {path}");
+            until(&format!("421 for {path} over {name}"), || async {
+                match get_tls_as(bed.https(), (name, "mine.test"), path, "", &hello).await?.0.status {
+                    421 => Ok(()),
+                    status => Err(status.to_string()),
+                }
+            })
+            .await;
         }
     }
     // Clear text, save ACME challenges.
@@ -146,12 +166,12 @@ on_every_branch!(clients_of_one_host_show_certificates, |bed| async move {
     // Other hosts are as open as ever.
     until_asked(&bed, "open.test", &Hello::default(), Some(200)).await;
     until_asked(&bed, "theirs.test", &showing(&eve), Some(200)).await;
-    assert!(ask(&bed, ("theirs.test", "theirs.test"), &showing(&alice)).await.is_err());
+    until_asked(&bed, "theirs.test", &showing(&alice), None).await;
     let answer = ask(&bed, ("maybe.test", "maybe.test"), &Hello::default()).await.unwrap();
     assert_eq!((answer.name(), answer.body.contains("x-ssl-client")), ("echo", false));
-    assert_eq!(ask(&bed, ("maybe.test", "maybe.test"), &showing(&alice)).await.unwrap().status, 200);
-    assert_eq!(ask(&bed, ("bare.test", "bare.test"), &showing(&alice)).await.unwrap().status, 200);
-    assert!(ask(&bed, ("bare.test", "bare.test"), &Hello::default()).await.is_err());
+    until_asked(&bed, "maybe.test", &showing(&alice), Some(200)).await;
+    until_asked(&bed, "bare.test", &showing(&alice), Some(200)).await;
+    until_asked(&bed, "bare.test", &Hello::default(), None).await;
     sessions_are_not_resumed_over_hosts(&bed, &eve);
     // A certificate is renewed live.
     let worker = bed.worker().await;
@@ -238,9 +258,9 @@ on_every_branch!(what_cannot_be_checked_is_closed, |bed| async move {
     bed.until_logged(&["key-ineffective", "Ingress default/any"]).await;
     // The older one counts for the whole host.
     until_asked(&bed, "both.test", &showing(&alice), Some(200)).await;
-    assert!(ask(&bed, ("both.test", "both.test"), &showing(&theirs.client("eve", 1))).await.is_err());
+    until_asked(&bed, "both.test", &showing(&theirs.client("eve", 1)), None).await;
     // It comes.
     bed.put("gone.yaml", &secret("gone", &[("ca.crt", &ours.pair().certificate)]));
     until_asked(&bed, "gone.test", &showing(&alice), Some(200)).await;
-    assert!(ask(&bed, ("gone.test", "gone.test"), &Hello::default()).await.is_err());
+    until_asked(&bed, "gone.test", &Hello::default(), None).await;
 });
