@@ -218,7 +218,7 @@ impl Computing<'_> {
         let layer = &self.leader.layer;
         let redirects = layer.get(&SSL_REDIRECT).or_else(|| config.get(&SSL_REDIRECT));
         if settings.listeners.https.is_none()
-            || !redirects.unwrap_or(self.leader.covered || self.passthrough.is_some())
+            || !redirects.unwrap_or_else(|| self.leader.covered || self.passthrough.is_some())
         {
             return Vec::new();
         }
