@@ -1,4 +1,7 @@
 //! Error pages of users: the ConfigMap that `--configmap-errorfiles` names.
+//!
+//! HAProxy 2.4 to 3.0 answers what is no whole request (400, 408 before the end of the header) with its built-in page all the
+//! same.
 
 use bytes::Bytes;
 
