@@ -8,6 +8,7 @@
 
 mod escaping;
 mod haproxy;
+mod log_formats;
 pub(crate) mod models;
 mod requests;
 mod runtime;

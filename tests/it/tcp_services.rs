@@ -230,6 +230,7 @@ on_every_branch!(
             })
             .await;
         }
+        let _ = say_once(bed.address(v1), "x").await;
         bed.until_logged(&["all-of-them tcp-"]).await;
         // The format of the other ConfigMap counts when this one has none; and JSON.
         bed.put("tcp.yaml", &config_map("tcp", &[(&a, "default/db:80")]));

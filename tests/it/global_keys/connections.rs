@@ -116,7 +116,7 @@ on_every_branch!(
                 "GET {path} HTTP/1.1\r\nHost: app.test\r\nAccept-Encoding: {accepted}\r\nConnection: close\r\n\r\n"
             );
             let answer = until_closed(bed.http(), request.as_bytes()).await?;
-            let (head, body) = answer.split_once("\r\n\r\n").ok_or(answer.clone())?;
+            let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(|| answer.clone())?;
             let encoding = head.lines().find_map(|line| line.strip_prefix("content-encoding: "));
             Ok::<_, String>((encoding.unwrap_or("none").to_owned(), body.len()))
         };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use super::{response, settings, until_closed};
 use crate::support::manifests::application;
@@ -24,13 +24,31 @@ on_every_branch!(
         })
         .await;
 
-        // A body that does not come. The default would be 50 s.
-        bed.put("settings.yaml", &settings(&[("timeout-client", "400ms")]));
-        until("an end for half a body", || async {
-            let request = b"POST /wait HTTP/1.1\r\nHost: app.test\r\nContent-Length: 5\r\n\r\nab";
-            until_closed(bed.http(), request).await.map(|_| ())
+        // A client that does not read what it asked for. The default would be 50 s.
+        let endless = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        bed.put("endless.yaml", &application("endless", endless.local_addr().unwrap()));
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = endless.accept().await {
+                tokio::spawn(async move {
+                    let _ =
+                        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n").await;
+                    while stream.write_all(&[b'x'; 65536]).await.is_ok() {}
+                });
+            }
+        });
+        bed.put("settings.yaml", &settings(&[("timeout-client", "300ms")]));
+        let open = std::sync::Mutex::new(Vec::new());
+        until("an end of a response that nobody reads", || async {
+            let mut stream = TcpStream::connect(bed.http()).await.map_err(|e| e.to_string())?;
+            let request = b"GET /endless HTTP/1.1\r\nHost: endless.test\r\n\r\n";
+            stream.write_all(request).await.map_err(|e| e.to_string())?;
+            open.lock().unwrap().push(stream);
+            let log = bed.log();
+            let ended = log.lines().any(|line| line.contains("GET /endless ") && line.contains(" cD-"));
+            if ended { Ok(()) } else { Err(bed.log_tail()) }
         })
         .await;
+        drop(open);
 
         // A connection without a second request. The default would be a minute.
         bed.put("settings.yaml", &settings(&[("timeout-http-keep-alive", "300ms")]));
@@ -56,11 +74,10 @@ on_every_branch!(
         let full = socket.listen(1).unwrap();
         let address = full.local_addr().unwrap();
         let mut queue = Vec::new();
-        loop {
-            match tokio::time::timeout(Duration::from_millis(300), TcpStream::connect(address)).await {
-                Ok(stream) => queue.push(stream.unwrap()),
-                Err(_) => break,
-            }
+        while let Ok(stream) =
+            tokio::time::timeout(Duration::from_millis(300), TcpStream::connect(address)).await
+        {
+            queue.push(stream.unwrap());
         }
         let echo = Echo::start("echo").await;
         bed.put("full.yaml", &application("full", address));
