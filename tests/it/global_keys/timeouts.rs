@@ -32,7 +32,7 @@ on_every_branch!(
                 tokio::spawn(async move {
                     let _ =
                         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n").await;
-                    while stream.write_all(&[b'x'; 65536]).await.is_ok() {}
+                    while stream.write_all(&[b'x'; 8192]).await.is_ok() {}
                 });
             }
         });
