@@ -14,6 +14,8 @@ mod unsupported;
 pub use compression::{COMPRESSION_ALGO, COMPRESSION_TYPE, COMPRESSION_TYPES};
 pub use connections::{DONTLOGNULL, HTTP_CONNECTION_MODE, HTTP_KEEP_ALIVE, HTTP_SERVER_CLOSE, LOGASAP};
 pub use listeners::{HTTP_PORT, HTTPS_PORT};
+#[cfg(test)]
+pub(crate) use log_format::everything as every_log_item;
 pub use log_format::{LOG_FORMAT, LOG_FORMAT_TCP, LogFormat, LogLine, tcp_log_line};
 pub use process::{HARD_STOP_AFTER, MAXCONN, NBTHREAD};
 pub use stats::{EXPORTER_SCOPE, ExporterScope, PROMETHEUS_ENDPOINT_AUTH_SECRET, STATS_AUTH};

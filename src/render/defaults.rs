@@ -45,7 +45,7 @@ pub(super) fn compression(text: &mut Text, compression: &Compression) {
 /// A duration in the largest unit that holds it exactly.
 pub(super) fn duration(millis: u32) -> String {
     const UNITS: [(u32, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
-    let exact = UNITS.into_iter().find(|(unit, _)| millis >= *unit && millis % unit == 0);
+    let exact = UNITS.into_iter().find(|(unit, _)| millis >= *unit && millis.is_multiple_of(*unit));
     exact.map_or_else(|| format!("{millis}ms"), |(unit, name)| format!("{}{name}", millis / unit))
 }
 

@@ -13,7 +13,7 @@ const JSON_LENGTH: u16 = 16_384;
 pub(super) fn targets(text: &mut Text, logs: &Logs, capabilities: Capabilities) {
     let has_json = [&logs.http, &logs.tcp].into_iter().any(|line| *line == Some(Line::Json));
     for target in &logs.targets {
-        let length = target.length.or(has_json.then_some(JSON_LENGTH));
+        let length = target.length.or_else(|| has_json.then_some(JSON_LENGTH));
         let mut words = vec![escape::word(&target.address)];
         words.extend(length.map(|length| format!("len {length}")));
         words.extend(target.format.map(|format| format!("format {}", known(format, capabilities))));

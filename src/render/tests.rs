@@ -11,6 +11,7 @@ mod auth;
 mod decisions;
 mod escaping;
 mod haproxy;
+mod log_formats;
 pub(crate) mod models;
 mod requests;
 mod rewriting;

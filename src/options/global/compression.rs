@@ -102,10 +102,7 @@ mod tests {
         }
         let types = (COMPRESSION_TYPE.parse)("text/html,\nText/HTML application/vnd.api+json").unwrap();
         assert_eq!(types, ["text/html".into(), Arc::<str>::from("application/vnd.api+json")]);
-        let many = "a/b ".repeat(60).replace("a/b ", "x/").to_owned();
-        for bad in
-            ["html", "text/", "/html", "text/html;q=1", "a/b/c", "text/*", &many].iter().chain(&HOSTILE)
-        {
+        for bad in ["html", "text/", "/html", "text/html;q=1", "a/b/c", "text/*"].iter().chain(&HOSTILE) {
             assert!((COMPRESSION_TYPE.parse)(bad).is_err(), "{bad}");
         }
         let many: Vec<String> = (0..51).map(|i| format!("a/{i}")).collect();

@@ -61,7 +61,7 @@ pub static EXPORTER_SCOPE: Key<ExporterScope> = Key {
          before 3.0 all metrics of them up to 1,000 backends, above that process and frontends only",
         "What `/metrics` on HAProxy's statistics port shows to a scraper that does not say it itself: a query of the scraper \
          (`?scope=…&metrics=…`) always wins. At 1,000 backends with two servers each `backends` is about 5 MB a scrape, `servers` and \
-         `all` 12 MB, and the default 2 MB (HAProxy 3.0 to 3.4).",
+         `all` 12 MB, and the default 1.5 MB (HAProxy 3.0 to 3.4).",
         "backends",
     ),
     parse: |text| word(text, &SCOPES),

@@ -5,7 +5,7 @@ use crate::options::value::boolean;
 use crate::options::{Entry, Key, Scope, Wrong};
 
 /// Custom resource for `global`.
-pub static CR_GLOBAL: Key<()> = Key {
+pub(super) static CR_GLOBAL: Key<()> = Key {
     entry: unsupported(
         "cr-global",
         "Use the keys of this chapter, and `global-config-snippet` for what has no key.",
@@ -18,7 +18,7 @@ pub static CR_GLOBAL: Key<()> = Key {
 };
 
 /// Custom resource for `defaults`.
-pub static CR_DEFAULTS: Key<()> = Key {
+pub(super) static CR_DEFAULTS: Key<()> = Key {
     entry: unsupported(
         "cr-defaults",
         "Use the keys of this chapter (`timeout-client`, `http-connection-mode`, `log-format`, …).",
@@ -31,7 +31,7 @@ pub static CR_DEFAULTS: Key<()> = Key {
 };
 
 /// Custom resource for backends.
-pub static CR_BACKEND: Key<()> = Key {
+pub(super) static CR_BACKEND: Key<()> = Key {
     entry: Entry {
         scopes: &[Scope::Service, Scope::Ingress, Scope::ConfigMap],
         ..unsupported(
@@ -47,13 +47,14 @@ pub static CR_BACKEND: Key<()> = Key {
 };
 
 /// Custom resource for the HTTP frontend.
-pub static CR_FRONTEND_HTTP: Key<()> = Key { entry: frontend("cr-frontend-http"), parse: no_frontend };
+pub(super) static CR_FRONTEND_HTTP: Key<()> = Key { entry: frontend("cr-frontend-http"), parse: no_frontend };
 
 /// Custom resource for the HTTPS frontend.
-pub static CR_FRONTEND_HTTPS: Key<()> = Key { entry: frontend("cr-frontend-https"), parse: no_frontend };
+pub(super) static CR_FRONTEND_HTTPS: Key<()> =
+    Key { entry: frontend("cr-frontend-https"), parse: no_frontend };
 
 /// Custom resource for the statistics frontend.
-pub static CR_FRONTEND_STATS: Key<()> = Key {
+pub(super) static CR_FRONTEND_STATS: Key<()> = Key {
     entry: unsupported(
         "cr-frontend-stats",
         "Use `stats-auth` and `exporter-scope`, and `stats-config-snippet` for what has no key.",
@@ -66,13 +67,13 @@ pub static CR_FRONTEND_STATS: Key<()> = Key {
 };
 
 /// HTTP/3.
-pub static QUIC_ALT_SVC_MAX_AGE: Key<()> = Key {
+pub(super) static QUIC_ALT_SVC_MAX_AGE: Key<()> = Key {
     entry: unsupported("quic-alt-svc-max-age", "There is no HTTP/3 listener, so nothing is announced."),
     parse: |_| Err(Wrong::because("there is no HTTP/3 listener to announce; remove it")),
 };
 
 /// Certificates that nobody needs.
-pub static CLEAN_CERTS: Key<()> = Key {
+pub(super) static CLEAN_CERTS: Key<()> = Key {
     entry: entry(
         "clean-certs",
         "`true`",
@@ -81,9 +82,12 @@ pub static CLEAN_CERTS: Key<()> = Key {
          not be changed.",
         "true",
     ),
-    parse: |text| match boolean(text)? {
-        true => Ok(()),
-        false => Err(Wrong::because("certificates that nothing refers to are always removed")),
+    parse: |text| {
+        if boolean(text)? {
+            Ok(())
+        } else {
+            Err(Wrong::because("certificates that nothing refers to are always removed"))
+        }
     },
 };
 

@@ -20,7 +20,7 @@ use crate::render::Renderer;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
-fn binary(branch: &str) -> PathBuf {
+pub(super) fn binary(branch: &str) -> PathBuf {
     let folder = std::env::var_os("HAPROXY_BINARIES").map_or_else(
         || {
             let home = || Path::new(&std::env::var_os("HOME").unwrap()).join(".cache/outrigger");

@@ -1,4 +1,7 @@
 //! Error pages of users: the ConfigMap that `--configmap-errorfiles` names.
+//!
+//! HAProxy 2.4 to 3.0 answers what is no whole request (400, 408 before the end of the header) with its built-in page all the
+//! same.
 
 use bytes::Bytes;
 
@@ -93,7 +96,7 @@ fn response(status: u16, reason: &str, text: &str) -> Result<String, String> {
 /// Checks a response and writes it anew: a wrong length, or a line that is no header, would refuse the whole configuration.
 fn whole(text: &str) -> Result<String, String> {
     let text = text.replace("\r\n", "\n");
-    let (head, body) = text.split_once("\n\n").unwrap_or((text.trim_end(), ""));
+    let (head, body) = text.split_once("\n\n").unwrap_or_else(|| (text.trim_end(), ""));
     let mut lines = head.lines();
     let first = lines.next().unwrap_or_default();
     let mut words = first.splitn(3, ' ');

@@ -44,7 +44,7 @@ fn endpoint(context: &Context<'_>) -> Option<Target> {
         return None;
     }
     let address = address.unwrap_or_else(|| "stdout".to_owned());
-    let format = format.unwrap_or(if is_stream(&address) { "raw" } else { "rfc5424" });
+    let format = format.unwrap_or_else(|| if is_stream(&address) { "raw" } else { "rfc5424" });
     Some(Target { address, length, format: Some(format), facility: "local0", level: None, minlevel: None })
 }
 

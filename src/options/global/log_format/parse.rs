@@ -128,7 +128,7 @@ fn fits(allowed: Arguments, given: Option<&str>) -> bool {
         Arguments::Positive(most) => number(given, 1, most),
         Arguments::Range => {
             number(first, 0, u16::MAX.into())
-                && second.is_none_or(|length| number(length, 0, u16::MAX.into()))
+                && second.is_none_or(|length| number(length, 1, u16::MAX.into()))
         }
         Arguments::Piece => {
             let delimiter = |text: &str| matches!(text.as_bytes(), [b] if b" !&*+-./:;<=>?@^_|~".contains(b));

@@ -218,7 +218,7 @@ fn examples(arguments: Arguments) -> &'static [&'static str] {
         Arguments::None => &[""],
         Arguments::Number(_) => &["(0)", "(49)"],
         Arguments::Positive(_) => &["(1)", "(2147483647)"],
-        Arguments::Range => &["(0)", "(0,0)", "(4,65535)"],
+        Arguments::Range => &["(0)", "(0,1)", "(4,65535)"],
         Arguments::Piece => &["(1,/)", "(9, )", "(1,:)"],
         Arguments::Variable => &["(txn.a.b_c)", "(proc.x)", "(sess.X1)", "(req.x)", "(res.x)"],
         Arguments::Word => &["(CN)"],

@@ -34,9 +34,8 @@ pub(super) fn parse(text: &str) -> Result<Entry, String> {
     let text = text.trim();
     let shown = |text: &str| text.chars().take(60).collect::<String>().escape_debug().to_string();
     let mut fields = text.split(':').map(str::trim);
-    let service = match fields.next().map(object) {
-        Some(Ok(ObjectRef::Full(name))) => name,
-        _ => return Err(format!("`{}` names no Service with its namespace", shown(text))),
+    let Some(Ok(ObjectRef::Full(service))) = fields.next().map(object) else {
+        return Err(format!("`{}` names no Service with its namespace", shown(text)));
     };
     let port = match fields.next() {
         None | Some("") => return Err(format!("no port of Service `{service}` is named")),
