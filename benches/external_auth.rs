@@ -5,7 +5,7 @@
 //! uses the standard library only. HAProxy runs with the lines that the controller renders and its real script; the pod, the
 //! service and the agent are threads of this program. The variants take turns, the table shows the median of all rounds. See
 //! `docs/external-auth.md`.
-#![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on ends")]
+#![allow(clippy::unwrap_used, clippy::unwrap_in_result, reason = "a benchmark that cannot go on ends")]
 #![allow(clippy::print_stdout, reason = "its output is the table")]
 #![allow(clippy::cast_precision_loss, reason = "times of a benchmark")]
 
