@@ -198,8 +198,8 @@ static DOCS: &[(Code, CodeDocs)] = &[
     (
         Code::SecretForbidden,
         CodeDocs {
-            meaning: "An Ingress names a Secret of another namespace that could let requests in: users, or authorities of client certificates. The Secret is not read, and the requests that it should check are refused.",
-            remedy: "Put the Secret into the namespace of the Ingress. Only the ConfigMap may name Secrets of any namespace.",
+            meaning: "A Service or an Ingress names a Secret of another namespace. The Secret is not used: the requests that it should check are refused, and a certificate for pods is not shown to them.",
+            remedy: "Put the Secret into the namespace of the object that names it. Only the ConfigMap may name Secrets of any namespace.",
         },
     ),
     (
