@@ -69,7 +69,7 @@ pub static CR_FRONTEND_STATS: Key<()> = Key {
 pub static QUIC_ALT_SVC_MAX_AGE: Key<()> = Key {
     entry: unsupported(
         "quic-alt-svc-max-age",
-        "Outrigger has no HTTP/3 listener, so there is nothing to announce.",
+        "There is no HTTP/3 listener, so nothing is announced.",
     ),
     parse: |_| Err(Wrong::because("there is no HTTP/3 listener to announce; remove it")),
 };
