@@ -75,7 +75,7 @@ pub enum Code {
     AccessClosed,
     /// A key that changes nothing, because of what other keys say.
     KeyIneffective,
-    /// A Secret of another namespace, which an Ingress must not use.
+    /// A Secret of another namespace, which only the ConfigMap may name.
     SecretForbidden,
     /// A user or a password hash that HAProxy cannot check.
     CredentialsInvalid,

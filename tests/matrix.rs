@@ -13,10 +13,23 @@ use outrigger::options;
 const BRANCHES: [&str; 5] = ["2.2", "2.6", "3.0", "3.2", "3.4"];
 
 /// Keys that a branch cannot serve: key, branches, why. The documentation of the key says so, too.
-const HOLES: &[(&str, &[&str], &str)] = &[];
+const HOLES: &[(&str, &[&str], &str)] = &[(
+    "servers-increment",
+    &["2.6", "3.0", "3.2", "3.4"],
+    "servers are added while HAProxy runs, so there are no slots",
+)];
 
 /// Keys of other controllers that are known only to say what to use instead.
-const REFUSED: &[&str] = &[];
+const REFUSED: &[&str] = &[
+    "clean-certs",
+    "cr-backend",
+    "cr-defaults",
+    "cr-frontend-http",
+    "cr-frontend-https",
+    "cr-frontend-stats",
+    "cr-global",
+    "quic-alt-svc-max-age",
+];
 
 fn changed(path: &Path) -> Option<SystemTime> {
     path.metadata().ok()?.modified().ok()

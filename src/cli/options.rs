@@ -134,6 +134,9 @@ fn described(entry: &Entry) -> String {
             let _ = writeln!(text, "  {label:11} {value}");
         }
     }
+    if entry.example.is_empty() {
+        return text;
+    }
     text.push_str("\n  example\n");
     for line in example(entry).lines() {
         let _ = writeln!(text, "    {line}");

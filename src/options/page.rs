@@ -101,6 +101,10 @@ fn section(entry: &Entry) -> String {
         let aliases: Vec<String> = entry.aliases.iter().map(|alias| format!("`{alias}`")).collect();
         let _ = writeln!(text, "- Also called: {}", aliases.join(", "));
     }
+    if entry.example.is_empty() {
+        text.push_str("- Not supported: writing it has no effect and is reported.\n");
+        return text;
+    }
     let _ = writeln!(text, "- Value: {}", entry.allowed);
     let _ = writeln!(text, "- Default: {}", entry.default);
     let _ = writeln!(text, "- {}", entry.effect.sentence());
@@ -122,10 +126,11 @@ others on the same object: it says something to this controller that another one
 prefix. An unknown key with one of the prefixes has no effect and is reported.
 
 **Lookup.** Of the objects that a key can be written on, the Service counts first, then the Ingress, then the ConfigMap, then
-the default. Keys count per path: what one Ingress says about a Service does not change what another one gets from it.
+the default. A Secret of another namespace may only be named in the ConfigMap. Keys count per path: what one Ingress says about a Service does not change what another one gets from it.
 
 **Mistakes.** A value that its key does not allow counts as if it were not written, and is reported with the object, the key,
-what is allowed and an example. Everything else goes on. [Problems](problems.md) lists all reports.
+what is allowed and an example. Everything else goes on. Keys that guard a path (lists, authentication, certificates of clients)
+are the exception: with a value that is not allowed they close the path, and never open it. [Problems](problems.md) lists all reports.
 
 **Units.** Booleans are `true`, `on`, `yes`, `enabled`, `1` and their opposites, in any case. Durations need a unit: `us`, `ms`,
 `s`, `m`, `h`, `d`, also one behind the other (`1h30m`). A number without unit is refused, because HAProxy would read

@@ -12,7 +12,7 @@ pub static SSL_REDIRECT: Key<bool> = Key {
         scopes: &[Scope::Ingress, Scope::ConfigMap],
         allowed: "`true` or `false`",
         default: "`true` for hosts that `spec.tls` of the same Ingress covers, else `false`",
-        docs: "Answers requests on the HTTP listener with a redirect (302) to the same address with `https://`, except \
+        docs: "Answers requests on the HTTP listener with a redirect (`ssl-redirect-code`) to the same address with `https://`, except \
                those under `/.well-known/acme-challenge/`. Without HTTPS listener it has no effect.",
         example: "false",
         effect: Effect::Live,

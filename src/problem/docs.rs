@@ -42,6 +42,20 @@ static DOCS: &[(Code, CodeDocs)] = &[
         },
     ),
     (
+        Code::CanaryWithoutMain,
+        CodeDocs {
+            meaning: "A canary of a host and path that no other Ingress of its namespace has, or of a `defaultBackend`. The canary gets no requests.",
+            remedy: "Write the host, the path and the path type of the main Ingress, and keep both in one namespace.",
+        },
+    ),
+    (
+        Code::RouteConditionalOnly,
+        CodeDocs {
+            meaning: "All Services of a path have `route-acl`. Requests that pass none of the tests get the default backend.",
+            remedy: "Add a path with the same host and path for a Service without `route-acl`, unless that is what you want.",
+        },
+    ),
+    (
         Code::DefaultBackendConflict,
         CodeDocs {
             meaning: "An older Ingress has a `defaultBackend` already, so this one has no effect.",
@@ -133,6 +147,13 @@ static DOCS: &[(Code, CodeDocs)] = &[
         },
     ),
     (
+        Code::CustomResourceIgnored,
+        CodeDocs {
+            meaning: "A manifest holds a custom resource of haproxytech's controller. It has no effect: custom resources are not read.",
+            remedy: "Say the same with the keys that the message names.",
+        },
+    ),
+    (
         Code::PortUnavailable,
         CodeDocs {
             meaning: "Another process holds a port that HAProxy shall listen on. What runs goes on, and reloads wait.",
@@ -151,6 +172,111 @@ static DOCS: &[(Code, CodeDocs)] = &[
         CodeDocs {
             meaning: "The API server does not let the controller read a kind of object. What was known of it stays.",
             remedy: "Grant what the message names (the chart does).",
+        },
+    ),
+    (
+        Code::AuthUnusable,
+        CodeDocs {
+            meaning: "`auth-url` or a key that belongs to it cannot be used: a value that is not allowed, an address that is refused, or `https` to a Service. Its paths answer 503, since nobody would be asked.",
+            remedy: "Correct the value that the message names, or remove `auth-url`.",
+        },
+    ),
+    (
+        Code::AccessClosed,
+        CodeDocs {
+            meaning: "A key that guards a path (`allow-list`, `deny-list`, `auth-type`, `auth-secret`) has a value that is not allowed, or lacks what it needs. The path answers 503, since open would be worse than closed.",
+            remedy: "Correct the key that the message names, or remove it.",
+        },
+    ),
+    (
+        Code::KeyIneffective,
+        CodeDocs {
+            meaning: "A key that changes nothing where it is written, because of other keys or of the rule: for example a rate limit where TLS is passed through, `auth-secret` without `auth-type`, or `client-crl` without `client-ca`. The message says which; requests that such a key should guard are refused where it says so.",
+            remedy: "Remove the key, or write what it needs, as the hint says.",
+        },
+    ),
+    (
+        Code::SecretForbidden,
+        CodeDocs {
+            meaning: "A Service or an Ingress names a Secret of another namespace. The Secret is not used: the requests that it should check are refused, and a certificate for pods is not shown to them.",
+            remedy: "Put the Secret into the namespace of the object that names it. Only the ConfigMap may name Secrets of any namespace.",
+        },
+    ),
+    (
+        Code::CredentialsInvalid,
+        CodeDocs {
+            meaning: "A Secret of `auth-secret` has a user or a password hash that HAProxy cannot check. That user cannot log in; when there is no other one, the path answers 503.",
+            remedy: "Make hashes with `openssl passwd -6`, or lines of `user:hash` with `htpasswd -B`. Plain passwords are not taken.",
+        },
+    ),
+    (
+        Code::PatternFileNotFound,
+        CodeDocs {
+            meaning: "A list names a pattern file that does not exist or holds no address. An allow list serves nobody then, and a path with such a deny list answers 503; exceptions from a rate limit are none.",
+            remedy: "Create the entry in the ConfigMap that `--configmap-patternfiles` names, or write the addresses out.",
+        },
+    ),
+    (
+        Code::PatternFileInvalid,
+        CodeDocs {
+            meaning: "An entry of the ConfigMap of pattern files has a name or a line that cannot be used. The rest of it works.",
+            remedy: "Use letters, digits and `-_.` in names. Write one pattern a line; where addresses are wanted, one address or network.",
+        },
+    ),
+    (
+        Code::AuthorityInvalid,
+        CodeDocs {
+            meaning: "A Secret without usable certificate authority, revocation list or signing certificate. Requests that it should check are refused; without a signing certificate clients get the default certificate.",
+            remedy: "Put authorities into `ca.crt` and revocation lists into `ca.crl`; to sign certificates, a certificate into `tls.crt` and its key into `tls.key`. All are PEM.",
+        },
+    ),
+    (
+        Code::ClientCheckConflict,
+        CodeDocs {
+            meaning: "An older Ingress says otherwise what clients of this host must show, so this one has no effect for the host.",
+            remedy: "Write the same `client-ca`, `client-crl` and `client-crt-optional` on both Ingresses, or on one only.",
+        },
+    ),
+    (
+        Code::PassthroughConflict,
+        CodeDocs {
+            meaning: "One Ingress passes TLS of a host through and another one terminates it. The older one counts: either nothing is passed through, or the other paths of the host cannot be reached over TLS.",
+            remedy: "Let one Ingress have all paths of the host, or remove `ssl-passthrough`.",
+        },
+    ),
+    (
+        Code::PortConflict,
+        CodeDocs {
+            meaning: "The ConfigMap asks for a port that another listener of HAProxy has. A listener keeps the port that it had; a TCP service is not served.",
+            remedy: "Choose a port that no other listener has.",
+        },
+    ),
+    (
+        Code::PortPrivileged,
+        CodeDocs {
+            meaning: "A port below 1024, which a process that is not root may be refused. It is tried all the same.",
+            remedy: "Set the sysctl `net.ipv4.ip_unprivileged_port_start` of the pod to `0`, or let the Service map the port.",
+        },
+    ),
+    (
+        Code::ErrorPageInvalid,
+        CodeDocs {
+            meaning: "An entry of the ConfigMap of error pages that cannot be used: not a status that HAProxy has pages for, a response that is broken, empty or too large. HAProxy's own page stays.",
+            remedy: "Name the entry by its status, such as `503`, and give it an HTML body, or a response that begins with `HTTP/1.1 503`.",
+        },
+    ),
+    (
+        Code::TcpServiceInvalid,
+        CodeDocs {
+            meaning: "An entry of the ConfigMap of TCP services that cannot be used. Its port is closed.",
+            remedy: "Name the entry by its port, and write `namespace/service:port`, with `:ssl` behind it for TLS.",
+        },
+    ),
+    (
+        Code::UserInvalid,
+        CodeDocs {
+            meaning: "A user of `stats-auth` or `prometheus-endpoint-auth-secret` whose name or password cannot be used, or a Secret without any user. That user is not let in; without any, nobody is.",
+            remedy: "Name entries of the Secret by the user, with the password, or a hash of it (`openssl passwd -6`), as the value.",
         },
     ),
     (

@@ -1,5 +1,5 @@
 //! Every annotation and ConfigMap key of haproxytech's controller is registered (peers.md 1.2), so that nobody who moves over
-//! loses one without a word. To be put into `tests/it/` as `parity.rs` and named in `tests/it/main.rs`.
+//! loses one without a word.
 
 use outrigger::options::{Scope, find};
 

@@ -63,6 +63,10 @@ fn scopes_are_in_the_order_of_lookup_each_once() {
 fn examples_are_valid_values_and_valid_manifests() {
     wrong(|entry| {
         let key = find(entry.name).unwrap();
+        // Not supported: there is nothing to write.
+        if entry.example.is_empty() {
+            return Vec::new();
+        }
         if let Err(wrong) = key.check(entry.example) {
             return vec![format!("the example `{}` is refused: {}", entry.example, wrong.0)];
         }

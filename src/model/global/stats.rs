@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The key in `maps/values.map` under which it says that there are many backends, and what it says then.
-pub const MANY_BACKENDS: (&str, &str) = ("exporter", "frontends");
+/// The key in `maps/values.map` under which it says that there are many backends, and what it says then: a number, like all
+/// values there (HAProxy reads the whole file as numbers where a rule wants one).
+pub const MANY_BACKENDS: (&str, &str) = ("exporter", "1");
 
 /// Statistics settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

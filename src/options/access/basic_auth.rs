@@ -41,15 +41,15 @@ pub static AUTH_SECRET: Key<ObjectRef> = Key {
         aliases: &[],
         chapter: Chapter::Access,
         scopes: &[Scope::Ingress, Scope::ConfigMap],
-        allowed: "`namespace/name` of a Secret, or its `name` in the namespace of the object that says so",
+        allowed: "a Secret, as `namespace/name`, or `name` in the namespace of the object",
         default: "none",
         docs: "The Secret with the users of `auth-type`. Either each key is a user and its value a hash of the password, or the \
                key `auth` holds lines of `user:hash` as `htpasswd` writes them. Hashes are those that HAProxy can check \
                with the crypt(3) of every image: SHA-512 (`$6$`) and SHA-256 (`$5$`) with at most 20,000 rounds, bcrypt \
                (`$2y$`, `$2b$`, `$2a$`) up to cost 8, MD5 (`$1$`) and DES; HAProxy computes one for every request, and \
                other requests wait meanwhile. `openssl passwd -6` and `htpasswd -B` make such hashes. Others (clear text, \
-               `$apr1$` of a plain `htpasswd`, `{SHA}`, yescrypt) leave their user out, with a problem that says why. An \
-               Ingress may only name a Secret of its own namespace. Users that change are a reload.",
+               `$apr1$` of a plain `htpasswd`, `{SHA}`, yescrypt) leave their user out, with a problem that says why. A \
+               Secret of another namespace counts only when the ConfigMap names it: an Ingress that does so is closed (503). Users that change are a reload.",
         example: "shop/users",
         effect: Effect::Reload,
     },

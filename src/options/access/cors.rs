@@ -38,7 +38,7 @@ pub static CORS_ALLOW_ORIGIN: Key<Origins> = Key {
         default: "`*`",
         docs: "Whose pages may read the answers. `*` is said as it is. Otherwise an origin that matches is said back, alone, \
                together with `Vary: Origin`, so that caches keep the answers apart; `*.` stands for one or more labels. A \
-               regular expression has to match the whole origin: HAProxy Technologies' controller is content with a part \
+               regular expression has to match the whole origin: haproxytech's controller is content with a part \
                of it, which lets `https://example.org.evil.test` in where `https://example.org` is meant.",
         example: "https://example.org, https://*.example.org",
         effect: Effect::Reload,

@@ -79,7 +79,7 @@ pub static RATE_LIMIT_STATUS_CODE: Key<u16> = Key {
         chapter: Chapter::Access,
         scopes: &[Scope::Ingress, Scope::ConfigMap],
         allowed: "400, 403, 404, 405, 408, 410, 413, 425, 429, 500, 502, 503 or 504",
-        default: "`403`, as in HAProxy Technologies' controller; `429` says better what is meant",
+        default: "`403`, as in haproxytech's controller; `429` says better what is meant",
         docs: "The status of answers to requests above `rate-limit-requests`.",
         example: "429",
         effect: Effect::Reload,

@@ -28,7 +28,7 @@ const SCOPES: [(&str, ExporterScope); 4] = [
 pub static STATS_AUTH: Key<ObjectRef> = Key {
     entry: entry(
         "stats-auth",
-        "the name of a Secret, `namespace/name`",
+        "a Secret, as `namespace/name`, or `name` in the namespace of the ConfigMap",
         "no password",
         "Asks for user and password on the statistics port: on the page (`/`) and, unless `prometheus-endpoint-auth-secret` says \
          otherwise, on the exporter (`/metrics`). Each entry of the Secret is a user with a password, or with a hash of it as \
@@ -43,10 +43,10 @@ pub static STATS_AUTH: Key<ObjectRef> = Key {
 pub static PROMETHEUS_ENDPOINT_AUTH_SECRET: Key<ObjectRef> = Key {
     entry: entry(
         "prometheus-endpoint-auth-secret",
-        "the name of a Secret, `namespace/name`",
+        "a Secret, as `namespace/name`, or `name` in the namespace of the ConfigMap",
         "as `stats-auth` says",
-        "Users and passwords for `/metrics` on HAProxy's statistics port, in the same form as for `stats-auth`. (haproxytech's \
-         controller guards its own `/metrics` with this key; here HAProxy's exporter is the one that shows names of backends.)",
+        "Users and passwords for `/metrics` on HAProxy's statistics port, in the same form as for `stats-auth`. haproxytech's \
+         controller guards its own `/metrics` with this key; here HAProxy's exporter is the one that shows names of backends.",
         "infra/prometheus",
     ),
     parse: object,

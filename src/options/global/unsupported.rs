@@ -8,7 +8,7 @@ use crate::options::{Entry, Key, Scope, Wrong};
 pub(super) static CR_GLOBAL: Key<()> = Key {
     entry: unsupported(
         "cr-global",
-        "Use the keys of this chapter, and `global-config-snippet` for what has no key.",
+        "Custom resources are not read. Use the keys of this chapter, and `global-config-snippet` for what has no key.",
     ),
     parse: |_| {
         Err(Wrong::because(
@@ -21,7 +21,7 @@ pub(super) static CR_GLOBAL: Key<()> = Key {
 pub(super) static CR_DEFAULTS: Key<()> = Key {
     entry: unsupported(
         "cr-defaults",
-        "Use the keys of this chapter (`timeout-client`, `http-connection-mode`, `log-format`, …).",
+        "Custom resources are not read. Use the keys of this chapter, such as `timeout-client`, `http-connection-mode` and `log-format`.",
     ),
     parse: |_| {
         Err(Wrong::because(
@@ -36,7 +36,7 @@ pub(super) static CR_BACKEND: Key<()> = Key {
         scopes: &[Scope::Service, Scope::Ingress, Scope::ConfigMap],
         ..unsupported(
             "cr-backend",
-            "Use the keys of the chapters Servers and Access, and `backend-config-snippet` for what has no key.",
+            "Custom resources are not read. Use the keys of the chapters Servers, and Access and limits, and `backend-config-snippet` for what has no key.",
         )
     },
     parse: |_| {
@@ -57,7 +57,7 @@ pub(super) static CR_FRONTEND_HTTPS: Key<()> =
 pub(super) static CR_FRONTEND_STATS: Key<()> = Key {
     entry: unsupported(
         "cr-frontend-stats",
-        "Use `stats-auth` and `exporter-scope`, and `stats-config-snippet` for what has no key.",
+        "Custom resources are not read. Use `stats-auth` and `exporter-scope`, and `stats-config-snippet` for what has no key.",
     ),
     parse: |_| {
         Err(Wrong::because(
@@ -101,7 +101,7 @@ const fn unsupported(name: &'static str, docs: &'static str) -> Entry {
 const fn frontend(name: &'static str) -> Entry {
     unsupported(
         name,
-        "Use the keys of the chapters Tls and Rewriting, and `frontend-config-snippet` for what has no key.",
+        "Custom resources are not read. Use the keys of the chapters TLS, and Headers, paths and redirects, and `frontend-config-snippet` for what has no key.",
     )
 }
 

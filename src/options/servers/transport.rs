@@ -32,7 +32,7 @@ pub static SERVER_CA: Key<ObjectRef> = Key {
         aliases: &[],
         chapter: Chapter::Servers,
         scopes: ALL,
-        allowed: "`namespace/name` or `name` of a Secret",
+        allowed: "a Secret, as `namespace/name`, or `name` in the namespace of the object",
         default: "certificates of pods are not verified",
         docs: "TLS to the pods, whose certificates must be signed by one of the authorities in `ca.crt` of this Secret (`tls.crt` \
                when it has none). The names in the certificates are not compared, but for a Service of type ExternalName: there \
@@ -51,7 +51,7 @@ pub static SERVER_CRT: Key<ObjectRef> = Key {
         aliases: &[],
         chapter: Chapter::Servers,
         scopes: ALL,
-        allowed: "`namespace/name` or `name` of a Secret",
+        allowed: "a Secret, as `namespace/name`, or `name` in the namespace of the object",
         default: "none",
         docs: "TLS to the pods, with the certificate and key of this Secret (`tls.crt` and `tls.key`) shown to them. A Secret of \
                another namespace counts only when the ConfigMap names it. When the Secret is missing or broken, no certificate is \

@@ -78,7 +78,7 @@ on_every_branch!(tls_to_pods_is_verified_and_mutual_as_keys_say, |bed| async mov
         "foreign.yaml",
         &(foreign + &app("foreign", "haproxy.org/server-ca: other/foreign", &[good.address])),
     );
-    bed.until_logged(&["value-invalid", "other/foreign", "another namespace"]).await;
+    bed.until_logged(&["secret-forbidden", "other/foreign", "another namespace"]).await;
     bed.until_status("foreign.test", "/", 503).await;
     // A renewed authority counts.
     bed.put("secrets2.yaml", &authority_secret("late-ca", &other));

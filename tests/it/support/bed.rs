@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::client::{self, Answer, Handshake};
 use super::{Branch, free_port, until};
@@ -250,8 +250,31 @@ impl Bed {
         self.address(self.ports.https)
     }
 
+    /// In 2.2 the worker from before a reload still accepts for a moment after the new one does (both listen on the port).
+    /// Waits until it has gone; with requests under way it stays, and does not accept any more.
+    pub(crate) async fn until_alone(&self) {
+        if self.branch != Branch(2, 2) {
+            return;
+        }
+        let end = Instant::now() + Duration::from_secs(1);
+        while Instant::now() < end {
+            let processes = self.master("show proc").unwrap_or_default();
+            let old = processes.split("# old workers").nth(1).unwrap_or_default();
+            if !old
+                .lines()
+                .skip(1)
+                .take_while(|line| !line.starts_with('#'))
+                .any(|line| line.contains("worker"))
+            {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
     /// `GET` in clear text.
     pub(crate) async fn get(&self, host: &str, path: &str) -> Answer {
+        self.until_alone().await;
         client::get(self.http(), host, path)
             .await
             .unwrap_or_else(|e| panic!("{host}{path}: {e}\n{}", self.log_tail()))
@@ -259,6 +282,7 @@ impl Bed {
 
     /// `GET` over TLS.
     pub(crate) async fn get_tls(&self, host: &str, path: &str) -> (Answer, Handshake) {
+        self.until_alone().await;
         client::get_tls(self.https(), host, path)
             .await
             .unwrap_or_else(|e| panic!("https://{host}{path}: {e}\n{}", self.log_tail()))
@@ -320,6 +344,7 @@ impl Bed {
     /// Pid of the worker that serves. A new worker answers before `show proc` names it, so updates are waited for.
     pub(crate) async fn worker(&self) -> u32 {
         self.until_settled().await;
+        self.until_alone().await;
         self.processes().await.1
     }
 

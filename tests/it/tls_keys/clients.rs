@@ -251,7 +251,7 @@ on_every_branch!(what_cannot_be_checked_is_closed, |bed| async move {
     }
     assert_eq!(bed.get("any.test", "/").await.status, 503);
     bed.until_logged(&["secret-not-found", "default/gone", "Ingress default/gone"]).await;
-    bed.until_logged(&["secret-not-allowed", "kube-system/ours"]).await;
+    bed.until_logged(&["secret-forbidden", "kube-system/ours"]).await;
     bed.until_logged(&["value-invalid", "Ingress default/bad"]).await;
     bed.until_logged(&["authority-invalid", "it has no `ca.crl`"]).await;
     bed.until_logged(&["client-check-conflict", "Ingress default/both"]).await;

@@ -111,7 +111,7 @@ fn asset(
     };
     if said.object.kind != Kind::ConfigMap && name.namespace != *own {
         return problem(
-            Code::ValueInvalid,
+            Code::SecretForbidden,
             format!("Secret `{name}` is in another namespace, which only the ConfigMap may name"),
             format!("copy the Secret to namespace `{own}` and name that one"),
         );
