@@ -2,7 +2,7 @@
 
 use super::frontend::Frontends;
 use super::text::Text;
-use super::{clients, escape};
+use super::{clients, escape, logs};
 use crate::plan::MapId;
 
 /// Name of the backend that leads to the HTTPS listener. One part: no backend of a Service has it.
@@ -11,13 +11,13 @@ const LOOP: &str = "tls-terminated";
 /// Goes on in the frontend of the HTTPS port, then opens the frontend that terminates TLS with a socket of its own and these
 /// options. The PROXY protocol keeps the addresses of clients.
 pub(super) fn write(text: &mut Text, frontends: &Frontends<'_>, tls: &str) {
-    let Frontends { paths, from, .. } = frontends;
+    let Frontends { global, paths, from } = frontends;
     let map = paths.map(MapId::Sni);
     let socket = escape::word(&paths.volumes.https_socket().to_string_lossy());
     text.line(format_args!("mode tcp"));
-    clients::connections(text, frontends.global, paths);
+    clients::connections(text, global, paths);
+    logs::tcp_lines(text, global.logs.tcp.as_ref(), global.defaults.logasap, paths.capabilities);
     text.lines(&[
-        "option tcplog",
         "tcp-request inspect-delay 5s",
         // Waits for a whole hello; what is none is no TLS, and the HTTPS listener says so.
         "tcp-request content accept unless { req.ssl_hello_type 1 }",

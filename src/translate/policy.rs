@@ -3,6 +3,7 @@
 
 mod access;
 mod auth;
+mod passthrough;
 mod raw;
 mod rewriting;
 mod routing;
@@ -107,11 +108,14 @@ pub(super) fn policy_of(context: &Context<'_>, notes: &mut Notes) -> Arc<Policy>
     }
     servers::read(context, &mut policy, notes);
     access::read(context, &mut policy, notes);
-    auth::read(context, &mut policy, notes);
-    rewriting::read(context, &mut policy, notes);
-    tls::read(context, &mut policy, notes);
+    if policy.mode == Mode::Tcp {
+        passthrough::read(context, &mut policy, notes);
+    } else {
+        auth::read(context, &mut policy, notes);
+        rewriting::read(context, &mut policy, notes);
+        tls::read(context, &mut policy, notes);
+    }
     raw::read(context, &mut policy, notes);
     routing::read(context, &mut policy);
-    access::settle(context, &mut policy, notes);
     Arc::new(policy)
 }

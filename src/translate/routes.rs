@@ -20,7 +20,7 @@ use crate::model::{
 use crate::options::condition::{self as expression, Plain};
 use crate::options::routing::{DEFAULT_SSL_REDIRECT_CODE, SSL_REDIRECT_CODE, SSL_REDIRECT_PORT};
 use crate::options::{Layer, Layers, SSL_REDIRECT, Scope};
-use crate::problem::{Problem, Severity};
+use crate::problem::{Code, Problem, Severity};
 
 /// A route as it should be.
 #[derive(Debug, Default)]
@@ -135,6 +135,9 @@ impl Computing<'_> {
         let filters = self.filters();
         let mut conditional = Vec::new();
         for (claim, test) in &contest.conditional {
+            if self.is_passed_by(claim, "route-acl") {
+                continue;
+            }
             let backend = self.backend(claim);
             for condition in conditions(test) {
                 self.notes.needs.extend(condition.test().map(Need::Test));
@@ -152,7 +155,8 @@ impl Computing<'_> {
             split: vec![Weighted { weight: 1, backend }],
             origin: claim.origin.clone(),
         });
-        if let (Some(main), Some(canary)) = (&mut last, contest.canary) {
+        let canary = contest.canary.filter(|canary| !self.is_passed_by(canary, "canary"));
+        if let (Some(main), Some(canary)) = (&mut last, canary) {
             let target = self.canary_target(canary);
             let part = canary::part(canary, &mut self.notes);
             if let Some(target) = target {
@@ -170,6 +174,23 @@ impl Computing<'_> {
         let route = Route { key: self.key.clone(), candidates };
         let Self { targets, passthrough, notes, .. } = self;
         Computed { route: Some(route), targets, passthrough, notes }
+    }
+
+    /// Whether TLS of the host is passed through, so that nothing can be chosen by what requests say.
+    fn is_passed_by(&mut self, claim: &Claim, what: &str) -> bool {
+        if self.passthrough.is_some() {
+            self.notes.problems.push(Problem {
+                origin: claim.origin.clone(),
+                code: Code::KeyIneffective,
+                severity: Severity::Error,
+                message: format!(
+                    "`{}` gets no requests by `{what}`: TLS of the host is passed through",
+                    claim.key
+                ),
+                hint: format!("remove `{what}`, or `ssl-passthrough`"),
+            });
+        }
+        self.passthrough.is_some()
     }
 
     /// The backend of a claim; one that answers 503 when it cannot be had.

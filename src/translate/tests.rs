@@ -7,6 +7,7 @@ mod build;
 mod classes;
 mod contest;
 mod incremental;
+mod passthrough;
 mod reference;
 mod rewriting;
 mod routing;

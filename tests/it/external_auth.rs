@@ -102,6 +102,7 @@ on_every_branch!(the_service_decides, |bed| async move {
                 "auth-url: svc://default/auth:http/few\nauth-request-headers: Authorization",
             )
             + &guarded("here.test", "auth-url: svc://auth:80")
+            + &guarded("moved.test", &format!("{ours}path-rewrite: /old/(.*) /new/\\1"))
             + &guarded("address.test", &format!("auth-url: http://{at}/address"))
             + &guarded("name.test", &format!("auth-url: http://localhost:{}/name", at.port()))),
     );
@@ -174,6 +175,13 @@ on_every_branch!(the_service_decides, |bed| async move {
     let (answer, _) = bed.get_tls("plain.test", "/t?u").await;
     assert_eq!(answer.status, 200);
     assert_eq!(auth.last().header("x-original-url"), "https://plain.test/t?u");
+
+    // The service sees what the client asked for, the pod what is made of it.
+    assert_eq!(send(&bed, "GET /old/a?b=c", "moved.test", &[]).await.status, 200);
+    let asked = auth.last();
+    assert_eq!(asked.header("x-original-uri"), "/old/a?b=c");
+    assert_eq!(asked.header("x-original-url"), "http://moved.test/old/a?b=c");
+    assert_eq!(pod.last().uri, "/new/a?b=c");
 
     // Only named headers; the port by name; the Service of the own namespace; hosts that are no Services.
     assert_eq!(

@@ -362,3 +362,33 @@ on_every_branch!(
         bed.until_logged(&["certificate-invalid", "default/weak"]).await;
     }
 );
+
+on_every_branch!(
+    snippets_look_into_pattern_files_that_change_live,
+    ["--enable-config-snippets", "--configmap-patternfiles=default/patterns"],
+    |bed| async move {
+        let echo = Echo::start("echo").await;
+        let patterns = |lines: &str| {
+            format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: patterns\n  namespace: default\ndata:\n  blocked: \"{lines}\"\n---\n"
+            )
+        };
+        bed.put("patterns.yaml", &patterns("127.0.0.0/8\\n"));
+        bed.put("app.yaml", &(service("app") + &endpoints("app", &[echo.address])));
+        bed.put(
+            "guarded.yaml",
+            &with_snippet("guarded", &["http-request deny deny_status 403 if { src -f patterns/blocked }"]),
+        );
+        bed.put("open.yaml", &ingress("open", &[("open.test", "Prefix", "/", "app")]));
+        bed.until_status("guarded.test", "/", 403).await;
+        bed.until_name("open.test", "/", "echo").await;
+        bed.until_settled().await;
+        let worker = bed.worker().await;
+        bed.put("patterns.yaml", &patterns("192.0.2.1\\n"));
+        bed.until_name("guarded.test", "/", "echo").await;
+        bed.put("patterns.yaml", &patterns("192.0.2.1\\n127.0.0.1\\n"));
+        bed.until_status("guarded.test", "/", 403).await;
+        assert_eq!(bed.worker().await, worker, "no reload was needed");
+        bed.proves(&["backend-config-snippet"]);
+    }
+);

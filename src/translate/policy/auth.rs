@@ -136,6 +136,11 @@ fn target(
     };
     let mut policy = Policy { auth: Auth::Service, ..Policy::default() };
     servers::read(&Context { layers, path: Some(path), ..*context }, &mut policy, notes);
+    if policy.servers.refused {
+        // Why, the Service has been told.
+        let message = format!("Service `{name}` cannot be reached");
+        return Err((Code::AuthUnusable, message, "mend what is wrong with that Service".to_owned()));
+    }
     let target = Target { service: name.clone(), port: port.port, policy: Arc::new(policy), is_plain: false };
     let backend = target.name();
     notes.targets.push(target);

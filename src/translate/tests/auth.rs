@@ -168,3 +168,27 @@ fn the_service_is_followed() {
     translator.update(&snapshot, &changed);
     assert_eq!(ask(&translator).who.name(), name);
 }
+
+#[test]
+fn a_service_outside_of_the_cluster_is_asked_where_such_services_may_be() {
+    let asked = || {
+        let mut sso = service_with("b/out", &[]);
+        sso.external_name = Some("sso.example.org".into());
+        objects(&[("auth-url", "http://out.b.svc:4180/")]).into_iter().chain([Object::Service(sso)])
+    };
+    let on = translated(Settings { external_names: true, ..settings() }, asked());
+    let name = ask(&on).who.name();
+    let backend = on.model().backends.get(&name).expect("its backend");
+    assert!(backend.policy.servers.external.is_some() && !backend.policy.servers.refused);
+    assert_eq!(on.model().global.needs, [Need::ExternalAuth, Need::Resolvers].into());
+    assert_eq!(on.problems().count(), 0, "{}", show(&on));
+
+    let off = translated(Settings { external_names: false, ..settings() }, asked());
+    assert_eq!(policy(&off).auth, Auth::Closed);
+    let problems: Vec<_> = off.problems().map(ToString::to_string).collect();
+    let found =
+        |texts: &[&str]| problems.iter().any(|problem| texts.iter().all(|text| problem.contains(text)));
+    assert!(found(&["Service b/out", "ExternalName, which is switched off", "503"]), "{problems:#?}");
+    assert!(found(&["Ingress a/x", "`b/out` cannot be reached", "503", "auth-unusable"]), "{problems:#?}");
+    assert_eq!(problems.len(), 2, "{problems:#?}");
+}

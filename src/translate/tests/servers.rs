@@ -145,7 +145,11 @@ fn a_secret_that_cannot_be_used_says_so_and_guards_fail_closed() {
     ] {
         check(with(ca("ca"), Object::Secret(secret_with("a/ca", data))), true, reason);
     }
-    check(with(ca("b/ca"), secret("b/ca", &EC)), true, "another namespace");
+    check(
+        with(ca("b/ca"), secret("b/ca", &EC)),
+        true,
+        "another namespace, which only the ConfigMap may name; requests are answered with 503 [secret-forbidden]",
+    );
     // The ConfigMap may name any.
     let config = said(&[], &[], &[("server-ca", "b/ca")], "");
     let translator = translated(settings(), with(config, secret("b/ca", &EC)));

@@ -111,6 +111,8 @@ pub(crate) struct Hello {
     pub(crate) version: Option<&'static SupportedProtocolVersion>,
     /// Certificate and key to show when asked, as PEM.
     pub(crate) client: Option<(String, String)>,
+    /// Connect from this address.
+    pub(crate) source: Option<std::net::Ipv4Addr>,
 }
 
 /// Shakes hands with this server name (`None`: no server name) and gives the open stream.
@@ -138,7 +140,11 @@ pub(crate) async fn connect_tls(
     };
     config.enable_sni = name.is_some();
     config.alpn_protocols = hello.alpn.iter().map(|p| p.as_bytes().to_vec()).collect();
-    let stream = TcpStream::connect(address).await.map_err(|e| format!("connect: {e}"))?;
+    let socket = tokio::net::TcpSocket::new_v4().map_err(|e| format!("socket: {e}"))?;
+    if let Some(source) = hello.source {
+        socket.bind((source, 0).into()).map_err(|e| format!("bind {source}: {e}"))?;
+    }
+    let stream = socket.connect(address).await.map_err(|e| format!("connect: {e}"))?;
     let server_name = ServerName::try_from(name.unwrap_or("no-name.invalid").to_owned()).unwrap();
     let stream = TlsConnector::from(Arc::new(config))
         .connect(server_name, stream)

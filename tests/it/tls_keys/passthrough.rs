@@ -8,7 +8,7 @@ use crate::support::certificates::ecdsa;
 use crate::support::client::{Hello, connect_tls, get_tls, get_tls_as};
 use crate::support::manifests::{endpoints, ingress_with, service};
 use crate::support::tls_echo::TlsEcho;
-use crate::support::{Branch, Echo, until};
+use crate::support::{Bed, Branch, Echo, until};
 
 const PASS: &str = "haproxy.org/ssl-passthrough: \"true\"";
 
@@ -136,3 +136,68 @@ on_every_branch!(who_passes_tls_through, ["--configmap=default/settings"], |bed|
     bed.until_tls_name("plain.test", "/", "echo").await;
     bed.proves(&["ssl-passthrough"]);
 });
+
+/// The name in the certificate that a client from this address is shown, or why there is none.
+async fn shown(bed: &Bed, name: &str, from: u8) -> Result<String, String> {
+    let hello = Hello { source: Some([127, 0, 0, from].into()), ..Hello::default() };
+    connect_tls(bed.https(), Some(name), &hello).await.map(|(_, handshake)| handshake.common_name)
+}
+
+/// Waits until connections of this source are closed without any certificate.
+async fn until_closed(bed: &Bed, name: &str, from: u8) {
+    until(&format!("{name} to be closed"), || async {
+        match shown(bed, name, from).await {
+            Err(reason) if reason.starts_with("handshake") => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
+    })
+    .await;
+}
+
+on_every_branch!(
+    who_may_counts_where_tls_is_passed_through,
+    ["--configmap=default/settings"],
+    |bed| async move {
+        let pod = TlsEcho::start("pod", &ecdsa("of the pod", &["pass.test"])).await;
+        let speaks_tls = service("pod").replace("name: http\n", "name: http\n    appProtocol: https\n");
+        assert!(speaks_tls.contains("appProtocol"), "{speaks_tls}");
+        let with = |name: &str, keys: &str| passed(name, &format!("{name}.test"), &format!("{PASS}\n{keys}"));
+        bed.put("app.yaml", &(speaks_tls + &endpoints("pod", &[pod.address])));
+        bed.put(
+            "ca.yaml",
+            &crate::support::authority::settings(&[("log-format-tcp", "passed-through %ci %b")]),
+        );
+        bed.put("allow.yaml", &with("allow", "haproxy.org/allow-list: 127.0.0.2"));
+        bed.put(
+            "more.yaml",
+            &(with("wrapped", "haproxy.org/server-ssl: \"true\"\nhaproxy.org/cookie-persistence: x")
+                + &with("asked", "haproxy.org/auth-url: http://pod.default.svc/")
+                + &with("password", "haproxy.org/auth-type: basic-auth\nhaproxy.org/auth-secret: users")
+                + &with("shown", "haproxy.org/client-ca: nobody")
+                + &with("nonsense", "haproxy.org/allow-list: nonsense")),
+        );
+        until("the allowed source", || async {
+            let name = shown(&bed, "allow.test", 2).await?;
+            if name == "of the pod" { Ok(()) } else { Err(name) }
+        })
+        .await;
+        until_closed(&bed, "allow.test", 1).await;
+        // `appProtocol` and keys do not wrap the bytes a second time.
+        bed.until_certificate("wrapped.test", "of the pod").await;
+        bed.until_tls_name("wrapped.test", "/", "pod").await;
+        for name in ["asked", "password", "shown", "nonsense"] {
+            until_closed(&bed, &format!("{name}.test"), 1).await;
+            bed.until_logged(&["access-closed", &format!("default/{name}"), "closed"]).await;
+        }
+        bed.until_logged(&["key-ineffective", "default/wrapped", "server-ssl"]).await;
+        // Log lines are those of TCP.
+        bed.until_logged(&["passed-through 127.0.0.2 default_pod_80"]).await;
+        // The other way round, live.
+        let worker = bed.worker().await;
+        bed.put("allow.yaml", &with("allow", "haproxy.org/allow-list: 127.0.0.1"));
+        bed.until_certificate("allow.test", "of the pod").await;
+        until_closed(&bed, "allow.test", 2).await;
+        assert_eq!(bed.worker().await, worker, "no reload was needed");
+        bed.proves(&["ssl-passthrough", "allow-list", "log-format-tcp"]);
+    }
+);

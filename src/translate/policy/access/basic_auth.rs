@@ -32,7 +32,7 @@ pub(super) fn read(context: &Context<'_>, access: &mut Access, notes: &mut Notes
         access.closed = true;
         if !context.layers.refuses(&AUTH_SECRET) {
             let message = "`auth-type` needs users, and no `auth-secret` names them, so the path is closed";
-            notes.problems.push(closed(kind.origin, message, "name a Secret in `auth-secret`"));
+            notes.problems.push(closed(context, kind.origin, message, "name a Secret in `auth-secret`"));
         }
         return;
     };
@@ -41,7 +41,7 @@ pub(super) fn read(context: &Context<'_>, access: &mut Access, notes: &mut Notes
     let mut fail = |code, message: String, hint: &str| {
         access.closed = true;
         let message = format!("{message}, so the path is closed");
-        notes.problems.push(Problem { code, ..closed(said.origin.clone(), &message, hint) });
+        notes.problems.push(Problem { code, ..closed(context, said.origin.clone(), &message, hint) });
     };
     if name.namespace != *own && said.object.kind != Kind::ConfigMap {
         return fail(

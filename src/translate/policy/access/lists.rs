@@ -24,7 +24,7 @@ pub(super) fn read(context: &Context<'_>, access: &mut Access, notes: &mut Notes
             let message = format!("{reason}: nobody knows whom `deny-list` refuses, so the path is closed");
             notes.problems.push(Problem {
                 code: Code::PatternFileNotFound,
-                ..closed(origin, &message, "create the pattern file, or write the addresses out")
+                ..closed(context, origin, &message, "create the pattern file, or write the addresses out")
             });
         }
     }

@@ -35,6 +35,11 @@ impl From<Scope> for Rank {
 
 /// Reads the keys.
 pub(super) fn read(context: &Context<'_>, servers: &mut ServerPolicy, notes: &mut Notes) {
+    servers.proxy_protocol = context.get(&SEND_PROXY_PROTOCOL);
+    if context.path.is_some_and(|path| path.passthrough) {
+        // It is the client that speaks TLS with the pod, and HTTP in it.
+        return;
+    }
     // The bytes of a TCP service are passed on as they come: whether they are TLS is up to its clients.
     let is_route = context.path.is_some_and(|path| path.key.is_some());
     let port = context.port().filter(|_| is_route);
@@ -43,7 +48,6 @@ pub(super) fn read(context: &Context<'_>, servers: &mut ServerPolicy, notes: &mu
         context.layers.find(&SERVER_PROTO).map(|(protocol, scope, _)| (Rank::from(scope), protocol));
     let protocols = [protocol, port.map(|(_, protocol)| (Rank::Port, protocol))];
     servers.protocol = closest(protocols.into_iter().flatten()).unwrap_or_default();
-    servers.proxy_protocol = context.get(&SEND_PROXY_PROTOCOL);
 
     let named =
         |key: &Key<ObjectRef>| context.layers.find(key).map(|(_, scope, _)| (Rank::from(scope), true));
