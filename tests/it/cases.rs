@@ -121,6 +121,7 @@ fn every_case_renders_what_is_expected() {
         let name = case.file_name().unwrap().to_string_lossy().into_owned();
         let (files, problems) = render(&case.join("input.yaml"), &temporary.path().join(&name));
         let report = report(&files, &plain, &problems);
+        assert!(!report.is_empty(), "{name} shows nothing: are its ConfigMaps named as in render()?");
         let expected = case.join("expected.txt");
         cases += 1;
         if std::env::var_os("UPDATE_EXPECTED").is_some() {
