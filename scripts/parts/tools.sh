@@ -7,7 +7,8 @@ CARGO_DENY=0.20.2
 
 build() {
   # cc: ring compiles C and assembler
-  need_commands cc=gcc make=make curl=curl python3=python3 openssl=openssl ip=iproute2 unshare=util-linux
+  # systemd-analyze: reads the units of examples/external-mode
+  need_commands cc=gcc make=make curl=curl python3=python3 openssl=openssl ip=iproute2 unshare=util-linux systemd-analyze=systemd
   need_packages ca-certificates libc6-dev
   local channel
   channel=$(sed -n 's/^channel = "\(.*\)"/\1/p' "$REPO/rust-toolchain.toml")

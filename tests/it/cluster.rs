@@ -4,8 +4,9 @@
 //! where all of 10.200.0.0/16 is local ([`namespace`]). One API server serves all tests of the process, one test at a time.
 
 #[path = "../support/apiserver.rs"]
-mod apiserver;
+pub(crate) mod apiserver;
 mod classes;
+mod external_mode;
 mod flags;
 mod foo_bar;
 mod lab;

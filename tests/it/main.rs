@@ -24,6 +24,7 @@ mod cases;
 mod cli;
 mod cluster;
 mod endpoints;
+mod examples;
 mod external_auth;
 mod global_keys;
 mod lifecycle;

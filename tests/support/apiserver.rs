@@ -184,7 +184,8 @@ fn free_ports<const N: usize>() -> [u16; N] {
     listeners.map(|listener| listener.local_addr().unwrap().port())
 }
 
-fn program(name: &str) -> PathBuf {
+/// A program of the API server, or kubectl.
+pub(crate) fn program(name: &str) -> PathBuf {
     let from = |key| std::env::var_os(key).map(PathBuf::from);
     let folder = from("KUBEBUILDER_ASSETS").unwrap_or_else(|| {
         let cache = from("OUTRIGGER_CACHE").unwrap_or_else(|| from("HOME").unwrap().join(".cache/outrigger"));
