@@ -21,6 +21,10 @@ use outrigger::render::Renderer;
 use outrigger::translate::{Settings, Translator};
 use outrigger_init::Volumes;
 
+/// That of the program.
+#[global_allocator]
+static ALLOCATOR: outrigger_profiler::Allocator = outrigger_profiler::Allocator;
+
 const SIZES: [usize; 2] = [1_000, 10_000];
 const CONTROLLER: &str = "outrigger.dev/ingress-controller";
 /// How often a single change is made; the median counts.

@@ -282,6 +282,9 @@ impl Controller {
             ms(started.elapsed()),
         );
         self.metrics.updated(outcome.label(), started.elapsed());
+        if self.driver.is_proven() && (self.updates == 0 || *outcome == Outcome::Reloaded) {
+            self.metrics.runs(self.driver.running().generation());
+        }
         if self.updates == 0 {
             tracing::info!("successfully initialized");
         }

@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// What the heap profile of `--pprof` comes from; without that flag it samples nothing.
+#[global_allocator]
+static ALLOCATOR: outrigger_profiler::Allocator = outrigger_profiler::Allocator;
+
 fn main() -> ExitCode {
     outrigger::cli::main()
 }

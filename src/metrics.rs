@@ -1,11 +1,12 @@
 //! Every metric of the controller, in one place: names, labels, and what they count. HAProxy has an exporter of its own.
 
+mod facts;
 mod process;
 mod watches;
 
 use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -16,8 +17,10 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-use crate::problem::Problem;
+use crate::problem::{Problem, Severity};
 use crate::watch::Counters;
+
+pub use facts::{Facts, Reload};
 
 /// What a scrape is answered with (`OpenMetrics` 1.0).
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -38,7 +41,8 @@ struct OfReload {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OfProblem {
-    code: String,
+    severity: &'static str,
+    code: &'static str,
 }
 
 /// The metrics; whoever counts has a share of it.
@@ -49,18 +53,23 @@ pub struct Metrics {
     reloads: Family<OfReload, Counter>,
     problems: Family<OfProblem, Gauge>,
     leads: Gauge,
+    facts: Mutex<Facts>,
 }
 
 impl Metrics {
     /// All at zero; `watches` is what the source counts.
     pub fn new(watches: Arc<Counters>) -> Self {
-        let mut registry = Registry::with_prefix("outrigger");
+        let mut root = Registry::default();
+        // Names that every Prometheus client has, and no prefix: what shows processes knows them.
+        root.register_collector(Box::new(process::Collector));
+        let registry = root.sub_registry_with_prefix("outrigger");
         let metrics = Self {
             updates: Family::default(),
             update_seconds: Histogram::new(DURATIONS),
             reloads: Family::default(),
             problems: Family::default(),
             leads: Gauge::default(),
+            facts: Mutex::default(),
             registry: Registry::default(),
         };
         let version = vec![("version", env!("CARGO_PKG_VERSION"))];
@@ -78,13 +87,12 @@ impl Metrics {
         );
         registry.register(
             "problems",
-            "Mistakes in objects that stand now, by code",
+            "Mistakes in objects that stand now, by severity and code",
             metrics.problems.clone(),
         );
         registry.register("leader", "1 when this controller writes status and Events", metrics.leads.clone());
         registry.register_collector(Box::new(watches::Collector(watches)));
-        registry.register_collector(Box::new(process::Collector));
-        Self { registry, ..metrics }
+        Self { registry: root, ..metrics }
     }
 
     /// An update has ended.
@@ -96,26 +104,47 @@ impl Metrics {
     /// A reload has ended; it counts once for each kind of reason.
     pub fn reloaded<'a>(&self, reasons: impl IntoIterator<Item = &'a str>, succeeded: bool) {
         let result = if succeeded { "success" } else { "failure" };
-        for reason in reasons {
-            self.reloads
-                .get_or_create(&OfReload { reason: reason.to_owned(), result: result.to_owned() })
-                .inc();
+        let reasons: Vec<String> = reasons.into_iter().map(str::to_owned).collect();
+        for reason in &reasons {
+            let of = OfReload { reason: reason.clone(), result: result.to_owned() };
+            self.reloads.get_or_create(&of).inc();
         }
+        self.lock().last_reload = Some(Reload { at: Instant::now(), reasons, succeeded });
+    }
+
+    /// HAProxy was proven to run the configuration with this digest.
+    pub fn runs(&self, generation: String) {
+        self.lock().generation = Some(generation);
     }
 
     /// A Problem is said.
     pub fn found(&self, problem: &Problem) {
-        self.problems.get_or_create(&OfProblem { code: problem.code.as_str().to_owned() }).inc();
+        let of = of(problem);
+        self.problems.get_or_create(&of).inc();
+        self.lock().found((of.severity, of.code));
     }
 
     /// A Problem that was said is mended.
     pub fn mended(&self, problem: &Problem) {
-        self.problems.get_or_create(&OfProblem { code: problem.code.as_str().to_owned() }).dec();
+        let of = of(problem);
+        self.problems.get_or_create(&of).dec();
+        self.lock().mended((of.severity, of.code));
     }
 
     /// Whether this controller leads.
     pub fn leads(&self, leads: bool) {
         self.leads.set(leads.into());
+        self.lock().leads = leads;
+    }
+
+    /// What the status page shows.
+    pub fn facts(&self) -> Facts {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Facts> {
+        // Every change of them is one assignment.
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The text of a scrape.
@@ -125,6 +154,14 @@ impl Metrics {
         let _ = encode(&mut text, &self.registry);
         text
     }
+}
+
+fn of(problem: &Problem) -> OfProblem {
+    let severity = match problem.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    OfProblem { severity, code: problem.code.as_str() }
 }
 
 impl fmt::Debug for Metrics {
@@ -160,7 +197,7 @@ mod tests {
             "outrigger_updates_total{outcome=\"live\"} 1",
             "outrigger_update_duration_seconds_bucket{le=\"0.005\"} 1",
             "outrigger_reloads_total{reason=\"new-backend\",result=\"success\"} 1",
-            "outrigger_problems{code=\"service-not-found\"} 1",
+            "outrigger_problems{severity=\"error\",code=\"service-not-found\"} 1",
             "outrigger_leader 1",
             "outrigger_watch_relists_total{kind=\"Ingress\"} 0",
         ] {

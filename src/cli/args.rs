@@ -193,7 +193,10 @@ pub struct RunArgs {
     /// Show metrics of the controller on its port (`/metrics`).
     #[arg(long, help_heading = "Controller")]
     pub prometheus: bool,
-    /// Port of the controller's own endpoint (`/livez`); 0 turns it off.
+    /// Show profiles of the controller on its port (`/debug/pprof/`, for `go tool pprof`).
+    #[arg(long, help_heading = "Controller")]
+    pub pprof: bool,
+    /// Port of the controller's own endpoint (`/` for its state, `/livez`); 0 turns it off.
     #[arg(long, value_name = "PORT", default_value_t = 6060, help_heading = "Controller")]
     pub controller_port: u16,
     /// Port of the built-in default backend (404 page, `/healthz`); 0 turns it off.

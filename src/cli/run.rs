@@ -24,6 +24,9 @@ use crate::{admin, translate};
 
 pub(super) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
     logging::start(args.log_format, &args.log_level)?;
+    if args.pprof && let Err(error) = outrigger_profiler::restart_with_sampling() {
+        tracing::warn!(%error, "there will be no heap profile: the allocator could not be told to sample");
+    }
     // One thread: an update is a chain of short steps and answers, and handing each to another thread took longer than the step.
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -86,8 +89,8 @@ async fn run_async(args: RunArgs) -> anyhow::Result<ExitCode> {
     let result = match source(&args.source).await {
         Ok((source, client)) => {
             let metrics = Arc::new(Metrics::new(source.counters.clone()));
-            let shown = args.prometheus.then(|| metrics.clone());
-            admin::serve_controller(args.controller_port, shown, &tasks, &stop);
+            let shown = admin::Shown { metrics: args.prometheus, profiles: args.pprof };
+            admin::serve_controller(args.controller_port, shown, metrics.clone(), &tasks, &stop);
             let news = client.and_then(|client| talk_back(&args, &client, &metrics, &tasks, &stop));
             control::run(settings(metrics, news), source, stop.clone()).await
         }

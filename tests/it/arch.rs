@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 fn sources() -> BTreeMap<PathBuf, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = BTreeMap::new();
-    let mut folders = vec![root.join("src"), root.join("init/src")];
+    let mut folders = vec![root.join("src"), root.join("init/src"), root.join("profiler/src")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

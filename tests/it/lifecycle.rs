@@ -345,7 +345,7 @@ async fn metrics_say_what_happened_and_only_when_asked_for() {
             found.unwrap_or(0.0)
         };
         let live = number("outrigger_updates_total{outcome=\"live\"}");
-        let memory = number("outrigger_process_resident_memory_bytes");
+        let memory = number("process_resident_memory_bytes");
         if live >= 1.0 && memory > 1e6 && text.ends_with("# EOF\n") { Ok(()) } else { Err(text) }
     })
     .await;
