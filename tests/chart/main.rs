@@ -11,6 +11,7 @@ mod apiserver;
 
 mod admission;
 mod deploy;
+mod flags;
 mod helm;
 mod pod;
 mod ports;
