@@ -11,8 +11,10 @@ source "$REPO/scripts/lib/node.sh"
 if [ -f "$LAB/node.pid" ]; then
   pid=$(cat "$LAB/node.pid")
   # only ours: the number may have been given to another process since
-  if [ "$(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -c node-inside.sh)" = 1 ]; then kill -KILL "$pid"; fi
-  wait_for 20 node_ended "$pid" || die "process $pid does not end"
+  if grep -qs node-inside.sh "/proc/$pid/cmdline"; then
+    kill -KILL "$pid"
+    wait_for 20 node_ended "$pid" || die "process $pid does not end"
+  fi
 fi
 ip netns del "$NODE_ID" 2>/dev/null || true
 # A cgroup can be removed when its last process is gone.

@@ -66,7 +66,7 @@ keep_apiserver() {
   done
 }
 
-until_ready 30 etcd curl -sf --noproxy '*' -m 2 -o /dev/null http://127.0.0.1:2379/health
+until_ready 60 etcd curl -sf --noproxy '*' -m 2 -o /dev/null http://127.0.0.1:2379/health
 begin apiserver keep_apiserver "$(node_program kube-apiserver)" --etcd-servers http://127.0.0.1:2379 \
   --bind-address 0.0.0.0 --secure-port 6443 --advertise-address "$NODE_IP" --service-cluster-ip-range "$SERVICE_NETWORK" \
   --tls-cert-file pki/api.crt --tls-private-key-file pki/api.key --client-ca-file pki/ca.crt \
@@ -86,12 +86,14 @@ bring_images() {
   done <images
 }
 ctr_images() { ctr --address containerd.sock --namespace k8s.io images "$@"; }
-until_ready 30 containerd ctr --address containerd.sock version
+containerd_ready() { ctr --address containerd.sock version >/dev/null 2>&1; }
+until_ready 60 containerd containerd_ready
 begin images bring_images
 
 kubectl=$(node_program kubectl)
 kube() { "$kubectl" --kubeconfig kubeconfig --request-timeout 5s "$@"; }
-until_ready 90 apiserver kube get --raw /readyz
+api_ready() { kube get --raw /readyz >/dev/null 2>&1; }
+until_ready 300 apiserver api_ready
 begin controller-manager "$(node_program kube-controller-manager)" --kubeconfig kubeconfigs/controller-manager \
   --service-account-private-key-file pki/sa.key --root-ca-file pki/ca.crt --use-service-account-credentials \
   --controllers '*,-nodeipam' --leader-elect=false
@@ -105,9 +107,9 @@ begin proxy "$(node_program kube-proxy)" --kubeconfig kubeconfigs/proxy --proxy-
 
 wait "${PIDS[images]}" || die "an image cannot be imported"
 node_ready() { kube get node "$NODE_NAME" -o jsonpath='{.status.conditions[?(@.type=="Ready")].status}' 2>/dev/null | grep -q True; }
-until_ready 60 kubelet node_ready
+until_ready 120 kubelet node_ready
 default_account() { kube get serviceaccount default >/dev/null 2>&1; }
-until_ready 30 controller-manager default_account
+until_ready 120 controller-manager default_account
 touch ready
 # Also takes up the processes that lose their parents.
 for name in etcd apiserver containerd controller-manager scheduler kubelet proxy; do

@@ -52,5 +52,6 @@ if [ -n "${OWNER:-}" ]; then
 fi
 
 up_or_gone() { [ -e "$LAB/ready" ] || node_ended "$(cat "$LAB/node.pid")"; }
-wait_for 120 up_or_gone || fail "the node is not ready after 120 s"
+# generous: the parts have deadlines of their own, and the machine may build something meanwhile
+wait_for 600 up_or_gone || fail "the node is not ready after 600 s"
 [ -e "$LAB/ready" ] || fail "the node ended while it started"
