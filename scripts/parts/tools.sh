@@ -16,6 +16,12 @@ build() {
   if [ "$(rustup component list --toolchain "$channel" --installed 2>/dev/null | grep -cE '^(clippy|rustfmt)')" != 2 ]; then
     rustup toolchain install "$channel" --profile minimal --component clippy --component rustfmt >&2
   fi
+  # the images hold static programs
+  local target
+  target=$(uname -m)-unknown-linux-musl
+  if ! rustup target list --toolchain "$channel" --installed 2>/dev/null | grep -qx "$target"; then
+    rustup target add --toolchain "$channel" "$target" >&2
+  fi
 }
 
 deny() {
