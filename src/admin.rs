@@ -41,12 +41,13 @@ pub fn serve_controller(
 
 /// Serves the 404 page, and `/healthz`, on all addresses.
 pub fn serve_default_backend(port: u16, tasks: &TaskTracker, stop: &CancellationToken) {
-    serve("default backend", port, default_backend, tasks, stop);
+    let handler = |request: Request<Incoming>| std::future::ready(default_backend(request.uri().path()));
+    serve("default backend", port, handler, tasks, stop);
 }
 
 async fn controller(request: Request<Incoming>, shown: Shown, metrics: Arc<Metrics>) -> Answer {
-    let path = request.uri().path();
-    match path {
+    let path = request.uri().path().to_owned();
+    match path.as_str() {
         "/" => text(StatusCode::OK, status::page(&metrics, shown)),
         "/livez" | "/healthz" => text(StatusCode::OK, "ok"),
         "/metrics" if shown.metrics => answer(StatusCode::OK, metrics::CONTENT_TYPE, metrics.text()),
@@ -54,7 +55,7 @@ async fn controller(request: Request<Incoming>, shown: Shown, metrics: Arc<Metri
         _ => match path.strip_prefix("/debug/pprof") {
             Some("" | "/") if shown.profiles => profiles::index(),
             Some(rest) if shown.profiles => match rest.strip_prefix('/') {
-                Some(name) => profiles::serve(&name.to_owned(), request).await,
+                Some(name) => profiles::serve(name, request).await,
                 None => not_found(),
             },
             Some(_) => text(StatusCode::NOT_FOUND, "--pprof turns profiles on"),
@@ -67,8 +68,8 @@ fn not_found() -> Answer {
     text(StatusCode::NOT_FOUND, "not found; / lists what is here")
 }
 
-async fn default_backend(request: Request<Incoming>) -> Answer {
-    match request.uri().path() {
+fn default_backend(path: &str) -> Answer {
+    match path {
         "/healthz" => text(StatusCode::OK, "ok"),
         _ => text(StatusCode::NOT_FOUND, NOT_FOUND_PAGE),
     }

@@ -37,7 +37,7 @@ impl Message {
     }
 
     fn bytes(&mut self, field: u64, bytes: &[u8]) {
-        self.varint(field << 3 | 2);
+        self.varint((field << 3) | 2);
         self.varint(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
     }

@@ -36,7 +36,7 @@ pub enum HeapError {
     NotSampled,
     /// jemalloc would not write.
     #[error("the allocator could not write its profile: {0}")]
-    Dump(#[from] tikv_jemalloc_ctl::Error),
+    Dump(String),
     /// The memory for it could not be had or read.
     #[error("the allocator's profile could not be read: {0}")]
     Io(#[from] io::Error),
@@ -99,7 +99,7 @@ fn dump() -> Result<String, HeapError> {
         Some(target) => target,
         none => none.insert(target_in_memory()?),
     };
-    raw::write_str(b"prof.dump\0", target.path)?;
+    raw::write_str(b"prof.dump\0", target.path).map_err(|error| HeapError::Dump(error.to_string()))?;
     let mut text = String::new();
     target.file.rewind()?;
     target.file.read_to_string(&mut text)?;

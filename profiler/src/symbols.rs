@@ -55,12 +55,12 @@ mod tests {
 
     #[inline(never)]
     fn somewhere() -> usize {
-        std::hint::black_box(somewhere as fn() -> usize) as usize
+        std::hint::black_box(7)
     }
 
     #[test]
     fn a_function_has_its_name_and_place() {
-        let lines = Symbols::default().at(somewhere());
+        let lines = Symbols::default().at(somewhere as *const () as usize + somewhere() - 7);
         let line = lines.last().unwrap();
         assert!(line.function.ends_with("symbols::tests::somewhere"), "{line:?}");
         assert!(line.file.ends_with("symbols.rs") && line.line > 0, "{line:?}");

@@ -23,17 +23,17 @@ const INDEX: &str = "<!doctype html>
 <title>Profiles of outrigger</title>
 <h1>Profiles of outrigger</h1>
 <ul>
-<li><a href=\"profile?seconds=30\">profile</a>: CPU time by stack, over <code>seconds</code> (1 to 300, else 30); one at a time
-<li><a href=\"heap\">heap</a>: memory by the stack that allocated it: what is there now (inuse) and what ever was (alloc)
-<li><a href=\"cmdline\">cmdline</a>: the command line, separated by NUL
-<li><a href=\"symbol\">symbol</a>: names of addresses, for pprof itself
+<li><a href=\"/debug/pprof/profile?seconds=30\">profile</a>: CPU time by stack, over <code>seconds</code> (1 to 300, else 30); one at a time
+<li><a href=\"/debug/pprof/heap\">heap</a>: memory by the stack that allocated it: what is there now (inuse) and what ever was (alloc)
+<li><a href=\"/debug/pprof/cmdline\">cmdline</a>: the command line, separated by NUL
+<li><a href=\"/debug/pprof/symbol\">symbol</a>: names of addresses, for pprof itself
 </ul>
 <pre>go tool pprof -top http://POD:6060/debug/pprof/profile?seconds=10</pre>
 ";
 
-/// The page that lists the others; its links need the slash at the end.
+/// The page that lists the others.
 pub(super) fn index() -> Answer {
-    answer(StatusCode::OK, "text/html; charset=utf-8", INDEX.replace("href=\"", "href=\"/debug/pprof/"))
+    answer(StatusCode::OK, "text/html; charset=utf-8", INDEX)
 }
 
 /// One of the pages below `/debug/pprof/`.
@@ -76,7 +76,10 @@ async fn cpu(time: Duration) -> Answer {
     blocking(move || {
         let (profile, lost) = sampling.finish();
         if lost > 0 {
-            tracing::warn!(lost, "the CPU profile is not complete: samples came too close, or there were too many");
+            tracing::warn!(
+                lost,
+                "the CPU profile is not complete: samples came too close, or there were too many"
+            );
         }
         Ok(profile)
     })
@@ -115,7 +118,8 @@ fn names(addresses: &str) -> String {
     let symbols = outrigger_profiler::Symbols::default();
     let mut text = "num_symbols: 1\n".to_owned();
     for word in addresses.trim().split('+') {
-        let Some(address) = word.strip_prefix("0x").and_then(|hex| usize::from_str_radix(hex, 16).ok()) else {
+        let Some(address) = word.strip_prefix("0x").and_then(|hex| usize::from_str_radix(hex, 16).ok())
+        else {
             continue;
         };
         if let Some(line) = symbols.at(address).pop() {
@@ -142,7 +146,7 @@ mod tests {
     #[test]
     fn addresses_that_have_no_name_are_left_out() {
         assert_eq!(names("0x8+junk"), "num_symbols: 1\n");
-        let address = names as fn(&str) -> String as usize;
+        let address = names as *const () as usize;
         let text = names(&format!("0x8+{address:#x}\n"));
         assert!(text.contains(&format!("{address:#x} ")) && text.contains("profiles::names"), "{text}");
     }

@@ -30,8 +30,16 @@ pub(super) fn page(metrics: &Metrics, shown: Shown) -> String {
         page.push_str("\nThe log and the Events of the objects say which ones; `outrigger problems CODE` explains a code.\n");
     }
     page.push_str("\n/livez        the process runs\n");
-    page.push_str(if shown.metrics { "/metrics      metrics\n" } else { "/metrics      off; --prometheus turns it on\n" });
-    page.push_str(if shown.profiles { "/debug/pprof/ profiles\n" } else { "/debug/pprof/ off; --pprof turns it on\n" });
+    page.push_str(if shown.metrics {
+        "/metrics      metrics\n"
+    } else {
+        "/metrics      off; --prometheus turns it on\n"
+    });
+    page.push_str(if shown.profiles {
+        "/debug/pprof/ profiles\n"
+    } else {
+        "/debug/pprof/ off; --pprof turns it on\n"
+    });
     page
 }
 

@@ -24,7 +24,9 @@ use crate::{admin, translate};
 
 pub(super) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
     logging::start(args.log_format, &args.log_level)?;
-    if args.pprof && let Err(error) = outrigger_profiler::restart_with_sampling() {
+    if args.pprof
+        && let Err(error) = outrigger_profiler::restart_with_sampling()
+    {
         tracing::warn!(%error, "there will be no heap profile: the allocator could not be told to sample");
     }
     // One thread: an update is a chain of short steps and answers, and handing each to another thread took longer than the step.

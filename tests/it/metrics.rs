@@ -32,10 +32,10 @@ fn printed(text: &str) -> Described {
 
 /// The rows of the table: name, type, labels.
 fn documented(page: &str) -> Described {
-    let quoted = |cell: &str| -> BTreeSet<String> {
-        cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
-    };
-    let rows = page.lines().filter(|line| line.starts_with("| `outrigger_") || line.starts_with("| `process_"));
+    let quoted =
+        |cell: &str| -> BTreeSet<String> { cell.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
+    let rows =
+        page.lines().filter(|line| line.starts_with("| `outrigger_") || line.starts_with("| `process_"));
     rows.map(|row| {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         (quoted(cells[1]).pop_first().unwrap(), (cells[2].to_owned(), quoted(cells[3])))
@@ -61,7 +61,8 @@ async fn every_metric_is_described_as_it_is() {
     // Also in the alerts.
     let words = page.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     for word in words.filter(|word| word.starts_with("outrigger_") || word.starts_with("process_")) {
-        let base = ["_bucket", "_sum", "_count"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
+        let base =
+            ["_bucket", "_sum", "_count"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
         assert!(described.contains_key(base), "docs/metrics.md names `{word}`, which does not exist");
     }
     bed.check_after_test().await;
