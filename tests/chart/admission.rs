@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -41,13 +42,14 @@ fn kubectl(kubeconfig: &Path, arguments: &[&str], objects: &[Value]) -> Output {
         .spawn()
         .unwrap();
     let list = json!({"apiVersion": "v1", "kind": "List", "items": objects});
-    child.stdin.take().unwrap().write_all(list.to_string().as_bytes()).unwrap();
+    // Who asks for something else than to apply reads nothing, and may be gone already.
+    let _unread = child.stdin.take().unwrap().write_all(list.to_string().as_bytes());
     child.wait_with_output().unwrap()
 }
 
 /// Applies for real, or as a dry run; what was refused otherwise.
 fn apply(kubeconfig: &Path, flags: &[&str], objects: &[Value]) -> Result<String, String> {
-    let output = kubectl(kubeconfig, &[&["apply", "-f", "-"], flags].concat(), objects);
+    let output = kubectl(kubeconfig, &[&["apply", "-f", "-"][..], flags].concat(), objects);
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if output.status.success() { Ok(said(&output.stdout)) } else { Err(said(&output.stderr)) }
 }
@@ -80,7 +82,8 @@ fn pods(objects: &Objects, namespace: &str) -> Vec<Value> {
 /// Starts a server with the namespaces of the values files, of which `outrigger` is restricted.
 async fn server() -> ApiServer {
     let server = ApiServer::start().await;
-    let levels = NAMESPACES.map(|name| namespace(name, if name == "outrigger" { "restricted" } else { "baseline" }));
+    let levels =
+        NAMESPACES.map(|name| namespace(name, if name == "outrigger" { "restricted" } else { "baseline" }));
     let more = [namespace("privileged", "privileged"), namespace("baseline", "baseline")];
     apply(&server.kubeconfig(), &[], &[&levels[..], &more[..]].concat()).unwrap();
     server
@@ -92,7 +95,9 @@ async fn a_real_server_takes_every_values_file() {
     let kubeconfig = server.kubeconfig();
     let dry = ["--dry-run=server", "--validate=strict"];
     let files = values_files();
-    let cases = files.iter().map(|file| (file.file_name().unwrap().to_str().unwrap(), vec![format!("--values={}", file.display())]));
+    let cases = files.iter().map(|file| {
+        (file.file_name().unwrap().to_str().unwrap(), vec![format!("--values={}", file.display())])
+    });
     let mut refused = Vec::new();
     for (name, flags) in [("no option set", Vec::new())].into_iter().chain(cases) {
         let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
@@ -105,7 +110,10 @@ async fn a_real_server_takes_every_values_file() {
         match (apply(&kubeconfig, &dry, &pods(&objects, "outrigger")), expected) {
             (Ok(_), None) => {}
             (Err(error), Some((file, reason, level))) => {
-                assert!(error.contains("violates PodSecurity \"restricted") && error.contains(reason), "{name}: {error}");
+                assert!(
+                    error.contains("violates PodSecurity \"restricted") && error.contains(reason),
+                    "{name}: {error}"
+                );
                 apply(&kubeconfig, &dry, &pods(&objects, level))
                     .unwrap_or_else(|error| panic!("{name} in {level}: {error}"));
                 refused.push(*file);
@@ -132,15 +140,25 @@ async fn helm_installs_and_its_notes_tell_how_to_test_and_what_to_mind() {
         said.split_once("\nNOTES:\n").unwrap().1.to_owned()
     };
     let plain = notes(&[]);
-    for part in ["helm test outrigger -n outrigger", "rollout status deployment/outrigger", "ingressClassName: outrigger"] {
+    for part in [
+        "helm test outrigger -n outrigger",
+        "rollout status deployment/outrigger",
+        "ingressClassName: outrigger",
+    ] {
         assert!(plain.contains(part), "{plain}");
     }
     assert!(!plain.contains("WARNING"), "{plain}");
     for (flag, warning) in [
-        ("controller.haproxy.securityContext.sysctls.name=net.ipv4.ip_unprivileged_port_start,controller.haproxy.securityContext.sysctls.value=0", "was moved to the pod"),
+        (
+            "controller.haproxy.securityContext.sysctls.name=net.ipv4.ip_unprivileged_port_start,controller.haproxy.securityContext.sysctls.value=0",
+            "was moved to the pod",
+        ),
         ("controller.haproxy.securityContext.runAsUser=0", "HAProxy runs as root"),
         ("controller.config.http-port=80", "the http port of HAProxy is 80, below 1024"),
-        ("controller.service.httpPorts[0].port=80,controller.service.httpPorts[0].targetPort=8081", "leads port 80 to 8081"),
+        (
+            "controller.service.httpPorts[0].port=80,controller.service.httpPorts[0].targetPort=8081",
+            "leads port 80 to 8081",
+        ),
         ("controller.replicaCount=1", "with one pod"),
     ] {
         let said = notes(&["--set", flag]);
@@ -156,16 +174,23 @@ async fn the_role_allows_what_the_controller_asks_and_no_more() {
     let rights: Vec<_> = render(&[])
         .0
         .into_iter()
-        .filter(|object| object["apiVersion"] == "rbac.authorization.k8s.io/v1" || object["kind"] == "ConfigMap")
+        .filter(|object| {
+            object["apiVersion"] == "rbac.authorization.k8s.io/v1" || object["kind"] == "ConfigMap"
+        })
         .collect();
     apply(&kubeconfig, &[], &rights).unwrap();
     let ask = |arguments: &[&str]| {
         let account = "--as=system:serviceaccount:outrigger:outrigger";
-        let output = kubectl(&kubeconfig, &[&[account], arguments].concat(), &[]);
+        let output = kubectl(&kubeconfig, &[&[account][..], arguments].concat(), &[]);
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     // A list of one object by its name is what the watch of a ConfigMap asks (`src/watch/cluster_source/scope.rs`).
     let own = "/api/v1/namespaces/outrigger/configmaps?fieldSelector=metadata.name%3Doutrigger";
+    // The server learns of roles by watching them, like everybody.
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !ask(&["get", "--raw", own]).0 && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
     for path in [own, &format!("{own}&watch=1&timeoutSeconds=1"), "/api/v1/secrets", "/api/v1/services"] {
         let (allowed, said) = ask(&["get", "--raw", path]);
         assert!(allowed, "{path}: {said}");

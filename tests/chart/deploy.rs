@@ -19,7 +19,9 @@ fn the_manifest_is_the_chart() {
 #[test]
 fn the_manifest_holds_all_that_is_needed() {
     let objects = Objects::parse(&fs::read_to_string(repository("deploy/outrigger.yaml")).unwrap());
-    for kind in ["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "ConfigMap", "IngressClass"] {
+    for kind in
+        ["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "ConfigMap", "IngressClass"]
+    {
         objects.get(kind, "outrigger");
     }
     assert_eq!(objects.0[0]["kind"], "Namespace", "the others are in it");

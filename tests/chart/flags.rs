@@ -22,7 +22,10 @@ fn the_controller_knows_every_flag_that_the_chart_writes() {
 #[test]
 fn every_supported_haproxy_can_be_the_default_backend() {
     let folder = tempfile::tempdir().unwrap();
-    let objects = render(&["--set", "defaultBackend.enabled=true,defaultBackend.page.contentType=text/html; charset=utf-8"]);
+    let objects = render(&[
+        "--set",
+        "defaultBackend.enabled=true,defaultBackend.page.contentType=text/html; charset=utf-8",
+    ]);
     let data = &objects.get("ConfigMap", "outrigger-default-backend")["data"];
     let (file, page) = (folder.path().join("haproxy.cfg"), folder.path().join("page"));
     let config = data["haproxy.cfg"].as_str().unwrap();
@@ -37,7 +40,8 @@ fn every_supported_haproxy_can_be_the_default_backend() {
     for branch in ["2.2", "2.6", "3.0", "3.2", "3.4"] {
         let layouts = [folder.join(format!("haproxy-{branch}")), folder.join(branch).join("haproxy")];
         let program = layouts.iter().find(|path| Path::new(path).exists());
-        let program = program.unwrap_or_else(|| panic!("HAProxy {branch} is missing in {}", folder.display()));
+        let program =
+            program.unwrap_or_else(|| panic!("HAProxy {branch} is missing in {}", folder.display()));
         let output = Command::new(program).arg("-c").arg("-f").arg(&file).output().unwrap();
         assert!(output.status.success(), "{branch}: {}", String::from_utf8_lossy(&output.stderr));
     }

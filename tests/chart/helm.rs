@@ -95,8 +95,8 @@ impl Objects {
     /// A container of the controller's pod.
     pub(crate) fn container(&self, name: &str) -> &Value {
         let spec = &self.pod()["spec"];
-        let all = array(&spec["containers"]).iter().chain(array(&spec["initContainers"]));
-        all.into_iter().find(|container| container["name"] == name).unwrap()
+        let mut all = array(&spec["containers"]).iter().chain(array(&spec["initContainers"]));
+        all.find(|container| container["name"] == name).unwrap()
     }
 
     /// Kind and name of each.

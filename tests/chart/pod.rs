@@ -81,7 +81,10 @@ fn a_pod_waits_before_it_ends_and_the_controller_longer_than_haproxy() {
     let objects = render(&[]);
     assert_eq!(wait(&objects, "haproxy"), 10);
     assert!(wait(&objects, "controller") > 10);
-    assert!(objects.pod()["spec"]["terminationGracePeriodSeconds"].as_u64().unwrap() > wait(&objects, "controller"));
+    assert!(
+        objects.pod()["spec"]["terminationGracePeriodSeconds"].as_u64().unwrap()
+            > wait(&objects, "controller")
+    );
     let own = "controller.haproxy.lifecycle.preStop.httpGet.port=1042";
     let objects = render(&["--set", own]);
     assert_eq!(objects.container("haproxy")["lifecycle"], json!({"preStop": {"httpGet": {"port": 1042}}}));
@@ -89,10 +92,16 @@ fn a_pod_waits_before_it_ends_and_the_controller_longer_than_haproxy() {
 
 #[test]
 fn pods_are_replaced_without_a_gap_unless_they_own_ports_of_the_node() {
-    let strategy = |objects: &Objects| objects.of("Deployment").next().unwrap()["spec"]["strategy"]["rollingUpdate"].clone();
+    let strategy = |objects: &Objects| {
+        objects.of("Deployment").next().unwrap()["spec"]["strategy"]["rollingUpdate"].clone()
+    };
     assert_eq!(strategy(&render(&[])), json!({"maxSurge": 1, "maxUnavailable": 0}));
     for flag in ["controller.hostNetwork=true", "controller.hostPorts.https=443"] {
-        assert_eq!(strategy(&render(&["--set", flag])), json!({"maxSurge": 0, "maxUnavailable": 1}), "{flag}");
+        assert_eq!(
+            strategy(&render(&["--set", flag])),
+            json!({"maxSurge": 0, "maxUnavailable": 1}),
+            "{flag}"
+        );
     }
     let daemons = render(&["--set", "controller.kind=DaemonSet"]);
     let spec = &daemons.get("DaemonSet", "outrigger")["spec"];

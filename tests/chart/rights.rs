@@ -59,7 +59,8 @@ fn the_whole_cluster_is_watched_with_the_least_that_is_needed() {
     assert_eq!(objects.of("Role").count(), 1);
     for binding in objects.of("ClusterRoleBinding").chain(objects.of("RoleBinding")) {
         let subject = &array(&binding["subjects"])[0];
-        assert_eq!((&subject["name"], &subject["namespace"]), (&"outrigger".into(), &"outrigger".into()));
+        assert_eq!(subject["name"], "outrigger");
+        assert_eq!(subject["namespace"], "outrigger");
     }
 }
 
@@ -130,7 +131,8 @@ fn config_maps_are_read_by_name_wherever_a_flag_names_them() {
 
 #[test]
 fn rights_can_come_from_elsewhere() {
-    let objects = render(&["--set", "rbac.create=false,serviceAccount.create=false,serviceAccount.name=ours"]);
+    let objects =
+        render(&["--set", "rbac.create=false,serviceAccount.create=false,serviceAccount.name=ours"]);
     for kind in ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount"] {
         assert_eq!(objects.of(kind).count(), 0, "{kind}");
     }

@@ -16,8 +16,8 @@ fn the_chart_and_every_values_file_pass_lint() {
             .args(&file)
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned()
-            + &String::from_utf8_lossy(&output.stderr);
+        let said =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && !said.contains("ERROR"), "{file:?}: {said}");
     }
 }
@@ -41,7 +41,10 @@ fn no_option_is_needed() {
     ] {
         assert!(names.iter().any(|found| found == name), "{name} in {names:?}");
     }
-    assert!(!names.iter().any(|name| name.contains("default-backend") || name.contains("Monitor")), "{names:?}");
+    assert!(
+        !names.iter().any(|name| name.contains("default-backend") || name.contains("Monitor")),
+        "{names:?}"
+    );
 }
 
 #[test]
@@ -105,10 +108,7 @@ fn the_versions_are_those_of_the_crate() {
     assert_eq!(chart["version"], env!("CARGO_PKG_VERSION"));
     let objects = render(&[]);
     let version = env!("CARGO_PKG_VERSION");
-    assert_eq!(
-        objects.container("controller")["image"],
-        format!("ghcr.io/outrigger-io/outrigger:{version}")
-    );
+    assert_eq!(objects.container("controller")["image"], format!("ghcr.io/outrigger-io/outrigger:{version}"));
     assert_eq!(objects.container("init")["image"], format!("ghcr.io/outrigger-io/outrigger-init:{version}"));
     assert_eq!(objects.container("haproxy")["image"], "docker.io/library/haproxy:3.2");
 }
@@ -147,7 +147,8 @@ fn every_object_has_its_namespace_and_labels() {
         let objects = render(&["--values", file.to_str().unwrap()]);
         for object in &objects.0 {
             let metadata = &object["metadata"];
-            let is_global = ["ClusterRole", "ClusterRoleBinding", "IngressClass"].contains(&object["kind"].as_str().unwrap());
+            let is_global = ["ClusterRole", "ClusterRoleBinding", "IngressClass"]
+                .contains(&object["kind"].as_str().unwrap());
             assert_eq!(metadata["namespace"].is_null(), is_global, "{metadata}");
             assert_eq!(metadata["labels"]["app.kubernetes.io/instance"], "outrigger", "{metadata}");
         }
