@@ -11,6 +11,15 @@ pub use page::page;
 
 use crate::cluster::Origin;
 
+/// Text of a user, fit for a one-line message: control characters and quotes escaped, at most `longest` characters of it.
+pub fn excerpt(text: &str, longest: usize) -> String {
+    let mut short: String = text.chars().take(longest).flat_map(char::escape_debug).collect();
+    if text.chars().nth(longest).is_some() {
+        short.push('…');
+    }
+    short
+}
+
 /// How bad a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {

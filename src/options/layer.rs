@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::{AnyKey, Key, PREFIXES, Scope, keys};
 use crate::cluster::Strings;
+use crate::problem::excerpt;
 
 /// Every name and alias → its key.
 static BY_NAME: LazyLock<BTreeMap<&'static str, &'static dyn AnyKey>> =
@@ -120,10 +121,10 @@ impl Layer {
                 Err(wrong) => {
                     layer.refused.push(written);
                     found(FindingKind::Invalid(Invalid {
-                        value: shown(value),
+                        value: excerpt(value, 60),
                         allowed: entry.allowed,
                         example: entry.example,
-                        reason: wrong.0.into_owned(),
+                        reason: clipped(wrong.0.into_owned()),
                     }));
                 }
             }
@@ -220,14 +221,14 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// A value fit for a one-line message.
-fn shown(value: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut text: String = value.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if value.chars().nth(LONGEST).is_some() {
-        text.push('…');
+/// An explanation that fits an Event (1,024 bytes, `events.k8s.io/v1`): it may repeat a value of any length.
+fn clipped(mut reason: String) -> String {
+    const LONGEST: usize = 400;
+    if let Some((end, _)) = reason.char_indices().nth(LONGEST) {
+        reason.truncate(end);
+        reason.push('…');
     }
-    text
+    reason
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::cluster::{Ingress, IngressBackend, Kind, ObjectName, Origin, PathType
 use crate::model::{HostMatch, PathMatch, RouteKey, Table};
 use crate::options::routing::{CANARY, PATH_TYPE, PathKind};
 use crate::options::{Finding, FindingKind, Layer, Scope};
-use crate::problem::{Code, Problem, Severity};
+use crate::problem::{Code, Problem, Severity, excerpt};
 
 /// Who comes first: the older Ingress, then by namespace and name, then by position inside the Ingress.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -167,7 +167,7 @@ pub(super) fn facts_of(ingress: &Ingress, table: &Table) -> Facts {
                     severity: Severity::Error,
                     message: format!(
                         "path `{}` has no effect: {reason}",
-                        shown(path.path.as_deref().unwrap_or_default())
+                        excerpt(path.path.as_deref().unwrap_or_default(), 100)
                     ),
                     hint: hint.to_owned(),
                 }),
@@ -188,7 +188,7 @@ impl Facts {
                     origin,
                     code: Code::HostInvalid,
                     severity: Severity::Error,
-                    message: format!("host `{}` is not valid and its {ignored} is ignored: {reason}", shown(text)),
+                    message: format!("host `{}` is not valid and its {ignored} is ignored: {reason}", excerpt(text, 100)),
                     hint: "write a name such as `shop.example.org` or `*.example.org`, or leave `host` out for any host"
                         .to_owned(),
                 });
@@ -227,9 +227,4 @@ impl Facts {
         }
         all
     }
-}
-
-/// Text of a user, fit for a one-line message.
-fn shown(text: &str) -> String {
-    text.chars().take(100).flat_map(char::escape_debug).collect()
 }

@@ -2,6 +2,7 @@
 //! Services and Ingresses those that reach beyond the backend.
 
 use super::line::Line;
+use crate::problem::excerpt;
 
 /// The section that lines are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +103,7 @@ const FOLDERS: [&str; 5] = ["/etc/haproxy/", "/var/lib/haproxy/", "/var/run/", "
 pub fn tenant(lines: &[std::sync::Arc<str>]) -> Result<(), String> {
     for text in lines {
         let Ok(Some(line)) = Line::read(text) else { continue };
-        tenant_line(&line).map_err(|reason| format!("`{}`: {reason}", shortened(text)))?;
+        tenant_line(&line).map_err(|reason| format!("`{}`: {reason}", excerpt(text, 60)))?;
     }
     Ok(())
 }
@@ -170,13 +171,4 @@ fn folder(word: &str) -> Option<&'static str> {
         }
     };
     word.split(|c| !is_path(c)).filter(|path| path.contains('/')).find_map(names)
-}
-
-fn shortened(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut short: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        short.push('…');
-    }
-    short
 }

@@ -8,7 +8,7 @@ use crate::cluster::{Kind, Origin};
 use crate::model::ListName;
 use crate::options::access::is_pattern_file;
 use crate::options::value::networks;
-use crate::problem::{Code, Problem, Severity};
+use crate::problem::{Code, Problem, Severity, excerpt};
 use crate::translate::notes::Notes;
 
 /// The longest pattern: HAProxy reads the lines of a file, and commands, into a buffer of 16 kB.
@@ -40,7 +40,7 @@ pub(super) fn read(context: &Context<'_>, notes: &mut Notes) {
             problem(
                 format!(
                     "`{}` in pattern file `{file}` is no address or network, while other lines are; lists of addresses go on without it",
-                    shown(other)
+                    excerpt(other, 60)
                 ),
                 "write one address or network a line",
             );
@@ -77,11 +77,6 @@ fn networks_in(text: &str) -> (BTreeSet<Arc<str>>, Option<&str>) {
         }
     }
     (patterns, other)
-}
-
-/// Text of a user, fit for a one-line message.
-fn shown(text: &str) -> String {
-    text.chars().take(60).flat_map(char::escape_debug).collect()
 }
 
 fn is_pattern(line: &str) -> bool {
