@@ -27,7 +27,7 @@ pub(super) fn page(metrics: &Metrics, shown: Shown) -> String {
         let _ = writeln!(page, "  {count:>5} {severity} {code}");
     }
     if count > 0 {
-        page.push_str("\nThe log and the Events of the objects say which ones; `outrigger problems CODE` explains a code.\n");
+        page.push_str("\nThe log and the Events of the objects say which ones; `outrigger problems show CODE` explains a code.\n");
     }
     page.push_str("\n/livez        the process runs\n");
     page.push_str(if shown.metrics {
@@ -54,8 +54,8 @@ mod tests {
     fn the_page_says_who_leads_what_runs_and_what_is_wrong() {
         let metrics = Metrics::new(Arc::default());
         let shown = Shown { metrics: true, profiles: false };
-        let page = super::page(&metrics, shown);
-        assert!(page.contains("not proven yet") && page.contains("none by this process"), "{page}");
+        let before = page(&metrics, shown);
+        assert!(before.contains("not proven yet") && before.contains("none by this process"), "{before}");
         metrics.leads(true);
         metrics.runs("0123abcd".to_owned());
         metrics.reloaded(["main-changed", "new-backend"], true);
@@ -64,7 +64,7 @@ mod tests {
         let problem =
             Problem { origin, code: Code::ServiceNotFound, severity: Severity::Error, message, hint };
         metrics.found(&problem);
-        let page = super::page(&metrics, shown);
+        let page = page(&metrics, shown);
         for part in [
             "leader:       yes",
             "generation:   0123abcd",
@@ -76,6 +76,6 @@ mod tests {
             assert!(page.contains(part), "{part} is not in\n{page}");
         }
         metrics.mended(&problem);
-        assert!(!super::page(&metrics, shown).contains("service-not-found"));
+        assert!(!page(&metrics, shown).contains("service-not-found"));
     }
 }
