@@ -27,9 +27,9 @@ build() {
 deny() {
   local binary=$CACHE/tools/bin/cargo-deny
   if [ "$("$binary" --version 2>/dev/null)" = "cargo-deny $CARGO_DENY" ]; then return; fi
-  # from the repository, so that its pinned toolchain is the one that builds
+  # from the repository, so that its pinned toolchain is the one that builds; unoptimised: it runs for a second
   say "building cargo-deny $CARGO_DENY"
-  (cd "$REPO" && cargo install --quiet --locked --root "$CACHE/tools" "cargo-deny@$CARGO_DENY") >&2
+  (cd "$REPO" && cargo install --quiet --locked --debug --root "$CACHE/tools" "cargo-deny@$CARGO_DENY") >&2
 }
 
 [ $# -gt 0 ] || set -- build deny
