@@ -64,7 +64,7 @@ mod tests {
         let problem =
             Problem { origin, code: Code::ServiceNotFound, severity: Severity::Error, message, hint };
         metrics.found(&problem);
-        let page = page(&metrics, shown);
+        let after = page(&metrics, shown);
         for part in [
             "leader:       yes",
             "generation:   0123abcd",
@@ -73,7 +73,7 @@ mod tests {
             "    1 error service-not-found",
             "/debug/pprof/ off",
         ] {
-            assert!(page.contains(part), "{part} is not in\n{page}");
+            assert!(after.contains(part), "{part} is not in\n{after}");
         }
         metrics.mended(&problem);
         assert!(!page(&metrics, shown).contains("service-not-found"));

@@ -47,7 +47,7 @@ async fn go_reads_both_profiles_with_the_names_of_our_functions() {
         () = work => String::new(),
     };
     assert!(cpu.contains("Type: cpu"), "{cpu}");
-    assert!(cpu.contains("outrigger::control::run"), "{cpu}");
+    assert!(cpu.contains("outrigger::cli::main") && cpu.contains("outrigger::metrics::"), "{cpu}");
     assert!(cpu.contains("hyper::"), "other crates are named, too: {cpu}");
 
     let heap = pprof(&bed, &["-top", "-cum", "-nodecount=500"], "heap").await;
