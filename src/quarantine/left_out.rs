@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Part, policy_of, snippets};
-use crate::model::{BackendName, Global, Model, Policy, Snippet};
+use crate::model::{BackendName, Global, ListName, Model, Policy, Snippet};
 
 /// Parts with what they say: what says something else is not left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    snippets: BTreeSet<Snippet>,
+    /// With the pattern files of theirs that exist.
+    snippets: BTreeMap<Snippet, BTreeSet<ListName>>,
     backends: BTreeMap<BackendName, Arc<Policy>>,
     main: Option<Arc<Global>>,
 }
@@ -18,7 +19,9 @@ impl LeftOut {
     /// Leaves a part out, with what it says in this model.
     pub fn add(&mut self, part: &Part, model: &Model) {
         match part {
-            Part::Snippet(snippet) => _ = self.snippets.insert(snippet.clone()),
+            Part::Snippet(snippet) => {
+                self.snippets.insert(snippet.clone(), files_of(snippet, model));
+            }
             Part::Backend(name) => {
                 if let Some(policy) = policy_of(model, name) {
                     self.backends.insert(name.clone(), policy.clone());
@@ -37,10 +40,14 @@ impl LeftOut {
         }
     }
 
-    /// Whether a part still says in this model what was left out.
+    /// Whether a part still says in this model what was left out; a snippet says something else when a pattern file that it
+    /// names has come.
     pub fn is_current(&self, part: &Part, model: &Model) -> bool {
         match part {
-            Part::Snippet(snippet) => snippets(model).any(|used| used == snippet),
+            Part::Snippet(snippet) => {
+                snippets(model).any(|used| used == snippet)
+                    && self.snippets.get(snippet) == Some(&files_of(snippet, model))
+            }
             Part::Backend(name) => policy_of(model, name).is_some_and(|policy| self.backend(name, policy)),
             Part::Main => self.main(&model.global),
         }
@@ -58,7 +65,7 @@ impl LeftOut {
 
     /// Whether a snippet is left out.
     pub fn snippet(&self, snippet: &Snippet) -> bool {
-        self.snippets.contains(snippet)
+        self.snippets.contains_key(snippet)
     }
 
     /// Whether a backend is left out as a whole.
@@ -70,4 +77,11 @@ impl LeftOut {
     pub fn main(&self, global: &Arc<Global>) -> bool {
         self.main.as_ref() == Some(global)
     }
+}
+
+/// The pattern files that a snippet names, of those that exist. HAProxy refuses a configuration that names another one.
+fn files_of(snippet: &Snippet, model: &Model) -> BTreeSet<ListName> {
+    let words = snippet.lines.iter().flat_map(|line| line.split_whitespace());
+    let named = words.filter_map(|word| word.strip_prefix("patterns/")).map(ListName::file);
+    named.filter(|name| model.lists.contains_key(name)).collect()
 }

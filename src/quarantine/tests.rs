@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use super::blame::Read;
 use super::*;
 use crate::cluster::{Kind, ObjectName, Origin};
-use crate::model::{Backend, HostMatch};
+use crate::model::{Backend, HostMatch, ListName};
 use crate::plan::{FileId, MapId, Texts};
 use crate::render::Renderer;
 use crate::render::tests::models::*;
@@ -160,6 +160,22 @@ fn words_lead_to_the_snippet_and_cost_one_reload() {
     assert_eq!(world.reloads, 4);
     assert!(world.has(&bad, "option mended") && world.convicted().is_empty());
     assert!(world.quarantine.left_out().is_empty());
+}
+
+#[test]
+fn a_snippet_comes_back_with_the_pattern_file_that_it_missed() {
+    for branch in BRANCHES {
+        let mut model = empty();
+        let mut world = World::new(branch, &model);
+        add(&mut model, "b", &["bad -f patterns/bots"]);
+        assert!(world.update(&model));
+        assert_eq!(world.convicted().len(), 1, "{branch}");
+        model.lists.insert_mut(ListName::file("others"), Arc::default());
+        assert!(!world.quarantine.keep_current(&model), "{branch}: another file is none of its business");
+        model.lists.insert_mut(ListName::file("bots"), Arc::default());
+        assert!(world.quarantine.keep_current(&model), "{branch}");
+        assert!(world.convicted().is_empty() && world.quarantine.left_out().is_empty(), "{branch}");
+    }
 }
 
 #[test]
