@@ -19,7 +19,6 @@ pub struct Symbols(());
 
 impl Symbols {
     /// The functions at an address: those inlined there first, then the one they are in. None when the file is stripped.
-    #[expect(clippy::unused_self, reason = "as long as it lives what was read of the file stays")]
     pub fn at(&self, address: usize) -> Vec<Line> {
         let mut lines = Vec::new();
         // `resolve` takes the address behind a call.

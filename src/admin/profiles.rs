@@ -88,8 +88,8 @@ async fn cpu(time: Duration) -> Answer {
 
 /// Names take some hundred milliseconds to find: not on the thread of the controller's loop.
 async fn blocking(make: impl FnOnce() -> Result<Profile, String> + Send + 'static) -> Answer {
-    let made = tokio::task::spawn_blocking(move || make().map(|profile| profile.encode())).await;
-    match made {
+    let profile = tokio::task::spawn_blocking(move || make().map(|taken| taken.encode())).await;
+    match profile {
         Ok(Ok(bytes)) => {
             let mut answer = answer(StatusCode::OK, "application/octet-stream", bytes);
             let file = HeaderValue::from_static("attachment; filename=\"profile.pb\"");

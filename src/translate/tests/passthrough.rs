@@ -30,7 +30,7 @@ fn policy(translator: &Translator) -> Policy {
 }
 
 fn problems(translator: &Translator) -> Vec<String> {
-    translator.problems().map(|problem| problem.to_string()).collect()
+    translator.problems().map(ToString::to_string).collect()
 }
 
 #[test]

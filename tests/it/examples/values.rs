@@ -1,5 +1,7 @@
 //! The values files for Helm: which flags and which ConfigMap the chart makes of them.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::readme::{folder, read};
@@ -53,7 +55,8 @@ impl Values {
 
 /// The file that a `helm` command names.
 pub(super) fn named_by(command: &str) -> Option<&str> {
-    let path = command.split_whitespace().find(|word| word.ends_with(".yaml"))?;
+    let path =
+        command.split_whitespace().find(|word| Path::new(word).extension().is_some_and(|e| e == "yaml"))?;
     path.strip_prefix("examples/values/")
 }
 
