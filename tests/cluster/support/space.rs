@@ -11,7 +11,6 @@ use super::{DEADLINE, Node, until};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Security {
     Restricted,
-    Baseline,
     Privileged,
 }
 
@@ -48,7 +47,6 @@ impl Space {
     fn create(&self, security: Security) {
         let level = match security {
             Security::Restricted => "restricted",
-            Security::Baseline => "baseline",
             Security::Privileged => "privileged",
         };
         self.node.apply(&format!(
