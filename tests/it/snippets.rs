@@ -392,3 +392,23 @@ on_every_branch!(
         bed.proves(&["backend-config-snippet"]);
     }
 );
+
+on_every_branch!(
+    a_snippet_comes_back_with_the_pattern_file_that_it_missed,
+    ["--enable-config-snippets", "--configmap-patternfiles=default/patterns"],
+    |bed| async move {
+        let echo = Echo::start("echo").await;
+        bed.put("app.yaml", &(service("app") + &endpoints("app", &[echo.address])));
+        bed.put(
+            "guarded.yaml",
+            &with_snippet("guarded", &["http-request deny deny_status 403 if { src -f patterns/blocked }"]),
+        );
+        bed.until_logged(&["snippet-refused", "Ingress default/guarded"]).await;
+        bed.until_name("guarded.test", "/", "echo").await;
+        bed.put(
+            "patterns.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: patterns\n  namespace: default\ndata:\n  blocked: 127.0.0.0/8\n",
+        );
+        bed.until_status("guarded.test", "/", 403).await;
+    }
+);
