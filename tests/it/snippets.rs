@@ -403,7 +403,7 @@ on_every_branch!(
             "guarded.yaml",
             &with_snippet("guarded", &["http-request deny deny_status 403 if { src -f patterns/blocked }"]),
         );
-        bed.until_logged(&["snippet-refused", "Ingress default/guarded"]).await;
+        bed.until_logged(&["quarantined", "Ingress default/guarded"]).await;
         bed.until_name("guarded.test", "/", "echo").await;
         bed.put(
             "patterns.yaml",
