@@ -86,9 +86,12 @@ digest_of() { cat "$@" | { echo "$RECIPE $arch"; cat; } | sha256sum | cut -c1-16
 programs
 p=$work/programs
 d=$(digest_of "$REPO/Dockerfile.controller" "$p/$arch/outrigger")
-image localhost/outrigger:test "$REPO/Dockerfile.controller" "$p" "$d" localhost/outrigger:test2
+# also as the chart names them, so that it can be installed with no option set
+released=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' "$REPO/Cargo.toml")
+image localhost/outrigger:test "$REPO/Dockerfile.controller" "$p" "$d" localhost/outrigger:test2 \
+  "ghcr.io/outrigger-io/outrigger:$released"
 d=$(digest_of "$REPO/Dockerfile.init" "$p/$arch/outrigger-init")
-image localhost/outrigger-init:test "$REPO/Dockerfile.init" "$p" "$d"
+image localhost/outrigger-init:test "$REPO/Dockerfile.init" "$p" "$d" "ghcr.io/outrigger-io/outrigger-init:$released"
 d=$(digest_of "$sources/Dockerfile.echo" "$p/$arch/outrigger-echo")
 # what the examples name, so that they run as they are on a node that reaches no registry
 image localhost/echo:test "$sources/Dockerfile.echo" "$p" "$d" docker.io/hashicorp/http-echo:1.0

@@ -14,6 +14,9 @@
 
 mod support;
 
+mod failures;
 mod images;
+mod install;
 mod node;
 mod pod;
+mod upgrades;

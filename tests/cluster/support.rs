@@ -6,6 +6,7 @@ pub(crate) mod inside;
 pub(crate) mod load;
 pub(crate) mod node;
 pub(crate) mod process;
+pub(crate) mod release;
 pub(crate) mod space;
 
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ pub(crate) use node::Node;
 pub(crate) use space::{Security, Space};
 
 /// How long a condition may take to become true. Generous: the machine may be busy; nothing waits this long when it works.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(180);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(3);
 
 /// Waits until `condition` gives `Ok`; panics with its last `Err` when the deadline passes.
 pub(crate) fn until<T>(

@@ -102,7 +102,6 @@ impl Node {
     }
 
     /// `helm` that must succeed.
-    #[allow(dead_code, reason = "for the tests of the chart")]
     pub(crate) fn helm(&self, arguments: &[&str]) -> String {
         self.run("helm", arguments, "").unwrap_or_else(|e| panic!("{e}"))
     }

@@ -1,0 +1,43 @@
+//! `helm install` with no option set, on a node that enforces Pod Security "restricted".
+
+use crate::support::release::{Release, application};
+use crate::support::{DEADLINE, Node, get, until};
+
+#[test]
+fn helm_installs_with_no_option_and_the_first_application_answers() {
+    let (node, _turn) = Node::alone();
+    let release = Release::install(node, &[]);
+    let address = release.http();
+    assert_eq!(get(node, address, "outrigger.test", "/").unwrap().status, 404, "nothing is there yet");
+
+    let demo = application(node);
+    release.answers("outrigger.test");
+    let answer = get(node, address, "outrigger.test", "/x").unwrap();
+    assert!(demo.pods("app=echo").unwrap().contains(&answer.pod().to_owned()), "{answer:?}");
+
+    // kubectl get ingress shows where.
+    until("the address of the Ingress", DEADLINE, || {
+        let path = "{.status.loadBalancer.ingress[*].ip}{.status.loadBalancer.ingress[*].hostname}";
+        match demo.value("ingress/echo", path)?.as_str() {
+            "" => Err("no address".to_owned()),
+            _ => Ok(()),
+        }
+    });
+    let table = demo.kubectl(&["get", "ingress", "echo"]);
+    assert!(table.lines().nth(1).is_some_and(|line| line.split_whitespace().count() >= 6), "{table}");
+
+    // A setting of the chart's ConfigMap is taken by the running pods.
+    release.upgrade(&[
+        "--set-string",
+        "controller.config.servers-increment=42,controller.config.ssl-redirect=OFF",
+    ]);
+    release.answers("outrigger.test");
+
+    let tested = release.helm(&["test", "outrigger", "--timeout=3m"], &[]);
+    assert!(tested.contains("Phase:          Succeeded"), "{tested}");
+
+    // Nothing had to start twice.
+    let path = "{.items[*].status.containerStatuses[*].restartCount}";
+    let restarts = release.space.value("pods", path).unwrap();
+    assert!(restarts.chars().all(|c| c == '0' || c == ' '), "restarts: {restarts}");
+}

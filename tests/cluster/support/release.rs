@@ -1,0 +1,95 @@
+//! The chart of this checkout, installed on the node.
+
+use std::net::SocketAddr;
+
+use super::load::{Load, Plan};
+use super::node::NODE_IP;
+use super::{DEADLINE, Node, Security, Space, get, until};
+
+const CHART: &str = "charts/outrigger";
+
+/// A release `outrigger` in a namespace `outrigger` that enforces Pod Security "restricted". One at a time: take [`Node::alone`].
+pub(crate) struct Release {
+    node: &'static Node,
+    pub(crate) space: Space,
+}
+
+impl Release {
+    /// `helm install`, with these arguments further to the command of the README.
+    pub(crate) fn install(node: &'static Node, further: &[&str]) -> Self {
+        let space = Space::named(node, "outrigger", Security::Restricted);
+        let release = Self { node, space };
+        release.helm(&["install", "outrigger", CHART, "--wait", "--timeout=5m"], further);
+        release
+    }
+
+    /// `helm upgrade` with these further values; comes back when all pods are those of the new revision.
+    pub(crate) fn upgrade(&self, further: &[&str]) {
+        self.helm(&["upgrade", "outrigger", CHART, "--reuse-values", "--wait", "--timeout=5m"], further);
+        self.space.rolled_out("deployment/outrigger");
+    }
+
+    /// `helm rollback` to the revision before.
+    pub(crate) fn rollback(&self) {
+        self.helm(&["rollback", "outrigger", "--wait", "--timeout=5m"], &[]);
+        self.space.rolled_out("deployment/outrigger");
+    }
+
+    pub(crate) fn helm(&self, arguments: &[&str], further: &[&str]) -> String {
+        self.node.helm(&[arguments, &["--namespace", "outrigger"], further].concat())
+    }
+
+    /// Where the node serves clear text.
+    pub(crate) fn http(&self) -> SocketAddr {
+        let path = "{.spec.ports[?(@.name==\"http\")].nodePort}";
+        SocketAddr::from((NODE_IP, self.space.value("service/outrigger", path).unwrap().parse().unwrap()))
+    }
+
+    /// Waits for 200 from this host.
+    pub(crate) fn answers(&self, host: &str) {
+        let address = self.http();
+        until(&format!("http://{host}/"), DEADLINE, || match get(self.node, address, host, "/") {
+            Ok(answer) if answer.status == 200 => Ok(()),
+            other => Err(format!("{other:?}")),
+        });
+    }
+
+    /// Constant load on [`application`] through the Service.
+    pub(crate) fn load(&self) -> Load {
+        let host = "outrigger.test".to_owned();
+        Load::start(self.node, Plan { target: self.http(), host, path: "/".to_owned(), per_second: 50 })
+    }
+
+    /// What every controller of the release says it did.
+    pub(crate) fn controllers_log(&self) -> String {
+        let label = "app.kubernetes.io/instance=outrigger,app.kubernetes.io/component=controller";
+        self.space.kubectl(&["logs", "-l", label, "-c", "controller", "--tail=-1", "--prefix"])
+    }
+
+    /// Reloads that any controller asked for so far.
+    pub(crate) fn reloads(&self) -> usize {
+        self.controllers_log().matches("reloading haproxy because").count()
+    }
+}
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        // Cluster-wide objects go with it; the namespace goes afterwards. When the test failed, the namespace tells first.
+        if !std::thread::panicking() {
+            let _ =
+                self.node.run("helm", &["uninstall", "outrigger", "--namespace", "outrigger", "--wait"], "");
+        } else {
+            for kind in ["clusterrole", "clusterrolebinding", "ingressclass"] {
+                let _ = self.node.run("kubectl", &["delete", kind, "outrigger", "--ignore-not-found"], "");
+            }
+        }
+    }
+}
+
+/// The echo application behind `outrigger.test`, in a namespace of its own.
+pub(crate) fn application(node: &'static Node) -> Space {
+    let space = Space::new(node, "demo", Security::Restricted);
+    space.apply(&include_str!("../manifests/echo.yaml").replace("CLASS", "outrigger"));
+    space.rolled_out("deployment/echo");
+    space
+}
