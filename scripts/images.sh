@@ -6,6 +6,9 @@
 set -euo pipefail
 # shellcheck source=scripts/lib/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+# what building for musl needs
+# shellcheck source=scripts/parts/env.sh
+source "$REPO/scripts/parts/env.sh"
 RECIPE=1 # raise when what is built below changes
 IMAGE_BRANCHES=(2.6 3.0 3.2)
 sources=$REPO/tests/cluster/images
