@@ -21,7 +21,7 @@ pub static SSL_PASSTHROUGH: Key<bool> = Key {
                `route-acl` and canaries get nothing. An Ingress that is older and does \
                not pass TLS of the host through wins. Clear text is redirected to HTTPS unless `ssl-redirect` is off; then \
                it is answered with 404, as for an unknown host. While the first such host comes or the last one goes, HAProxy \
-               is reloaded.",
+               is reloaded; when the last one goes, a connection that is being opened at that moment may be closed.",
         example: "true",
         effect: Effect::Reload,
     },

@@ -1,10 +1,12 @@
 //! How requests are spread, and how many a pod gets at a time.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use super::stickiness::get_with;
 use super::{app, config_map};
 use crate::support::bed::Bed;
+use crate::support::client::get;
 use crate::support::manifests::{endpoints, service};
 use crate::support::{Branch, Echo, until};
 
@@ -233,9 +235,14 @@ on_every_branch!(
         bed.put("controllers.yaml", &controllers(1));
         until("more requests to reach the pod", || async {
             // A raised limit takes effect with the next request that comes or ends.
-            let more = wait("app.test");
-            let waiting = echo.waiting();
+            let address = bed.http();
+            let more = tokio::spawn(async move { get(address, "app.test", "/wait").await });
+            let patience = Instant::now() + Duration::from_millis(200);
+            while echo.waiting() < 4 && Instant::now() < patience {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
             more.abort();
+            let waiting = echo.waiting();
             if waiting >= 4 { Ok(()) } else { Err(format!("{waiting}")) }
         })
         .await;
