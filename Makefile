@@ -1,7 +1,7 @@
 # What a newcomer runs. Each target sets up by itself what it needs, and only that; a second run finds it in the cache.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: demo example test bench parts
+.PHONY: demo example test cluster bench parts
 
 parts:
 	scripts/parts/all.sh
@@ -20,6 +20,11 @@ example:
 test: parts
 	source scripts/parts/env.sh; cargo test --workspace --locked
 	source scripts/parts/env.sh; cargo test --test matrix --locked -- --nocapture
+
+# The images and the chart on a real one-node Kubernetes, which the tests bring up themselves.
+cluster: parts
+	scripts/parts/node.sh
+	source scripts/parts/env.sh; cargo test --locked --test cluster
 
 # --bench '*': the benchmarks alone; without it cargo also builds every unit test in release mode to run none of them
 bench:

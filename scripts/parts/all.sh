@@ -10,5 +10,4 @@ timed "tools" "$parts/tools.sh" build
 for branch in "${HAPROXY_BRANCHES[@]}"; do timed "HAProxy $branch" "$parts/haproxy.sh" "$branch"; done
 timed "kube-apiserver, etcd" "$parts/apiserver.sh"
 timed "helm" "$parts/helm.sh"
-timed "node" "$parts/node.sh"
 timed "cargo-deny" "$parts/tools.sh" deny

@@ -36,10 +36,8 @@ fn a_controller_that_dies_takes_no_request_with_it_and_catches_up() {
     load.stop().assert_clean("a controller that was killed");
     // The one that runs now found HAProxy as it should be; pods that came meanwhile are added live.
     until("the controller to be at work again", DEADLINE, || {
-        match release.controllers_log().contains("finish haproxy update") {
-            true => Ok(()),
-            false => Err(release.controllers_log()),
-        }
+        let log = release.controllers_log();
+        if log.contains("finish haproxy update") { Ok(()) } else { Err(log) }
     });
     assert_eq!(release.reloads(), 0, "{}", release.controllers_log());
 }

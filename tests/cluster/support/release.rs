@@ -74,14 +74,14 @@ impl Release {
 
 impl Drop for Release {
     fn drop(&mut self) {
-        // Cluster-wide objects go with it; the namespace goes afterwards. When the test failed, the namespace tells first.
-        if !std::thread::panicking() {
-            let _ =
-                self.node.run("helm", &["uninstall", "outrigger", "--namespace", "outrigger", "--wait"], "");
-        } else {
+        // Cluster-wide objects go with it. When the test failed, the namespace tells first what its pods are up to.
+        if std::thread::panicking() {
             for kind in ["clusterrole", "clusterrolebinding", "ingressclass"] {
                 let _ = self.node.run("kubectl", &["delete", kind, "outrigger", "--ignore-not-found"], "");
             }
+        } else {
+            let uninstall = ["uninstall", "outrigger", "--namespace", "outrigger", "--wait"];
+            let _ = self.node.run("helm", &uninstall, "");
         }
     }
 }
