@@ -18,8 +18,20 @@ for folder in /var/lib/kubelet /var/lib/cni /var/log/containers; do
   mkdir -p "$folder" "$LAB/private$folder"
   mount --bind "$LAB/private$folder" "$folder"
 done
-# kubelet sets what it likes of these, for the whole machine.
-for folder in /proc/sys/vm /proc/sys/kernel; do mount --bind "$folder" "$folder"; mount -o remount,bind,ro "$folder"; done
+# kubelet sets these for the whole machine, and ends when it cannot: it finds them as it wants them.
+while read -r name value; do
+  [ -e "/proc/sys/$name" ] || continue
+  mkdir -p "$(dirname "$LAB/private/sys/$name")"
+  echo "$value" >"$LAB/private/sys/$name"
+  mount --bind "$LAB/private/sys/$name" "/proc/sys/$name"
+done <<'VALUES'
+vm/overcommit_memory 1
+vm/panic_on_oom 0
+kernel/panic 10
+kernel/panic_on_oops 1
+kernel/keys/root_maxkeys 1000000
+kernel/keys/root_maxbytes 25000000
+VALUES
 
 ip link set lo up
 # The API server and kubelet want an address that is not loopback. Not a dummy: some kernels have none.
