@@ -50,7 +50,7 @@ small_root() {
   mkdir -p "$to"/usr/{bin,sbin,lib,lib64,local/sbin,local/bin,local/etc/haproxy} "$to"/{etc/ssl/certs,tmp,var/lib/haproxy}
   chmod 1777 "$to/tmp"
   for path in bin sbin lib lib64; do ln -s "usr/$path" "$to/$path"; done
-  for program in haproxy socat sh cat ls id env sleep kill; do
+  for program in haproxy socat sh bash cat head ls id env sleep kill; do
     path=$(PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$root" sh -c "command -v $program")
     # the shell has some of them built in
     [ "${path#/}" != "$path" ] || continue
