@@ -4,10 +4,10 @@ use crate::support::process::kill_in_pod;
 use crate::support::release::{Release, application};
 use crate::support::{DEADLINE, Node, get, until};
 
-/// The one pod of the release, and how often that container of it was started again.
+/// The first pod of the release, and how often that container of it was started again.
 fn restarts(release: &Release, container: &str) -> (String, u64) {
-    let pods = release.space.pods("app.kubernetes.io/component=controller").unwrap();
-    assert_eq!(pods.len(), 1, "{pods:?}");
+    let mut pods = release.space.pods("app.kubernetes.io/component=controller").unwrap();
+    pods.sort();
     let path = format!("{{.status.containerStatuses[?(@.name==\"{container}\")].restartCount}}");
     let count = release.space.value(&format!("pod/{}", pods[0]), &path).unwrap().parse().unwrap();
     (pods[0].clone(), count)
@@ -22,10 +22,12 @@ fn kill(release: &Release, container: &str, program: &str) {
     });
 }
 
+/// Of two pods: Kubernetes takes a pod out of its Service while one of its containers does not run, whatever its probes say
+/// (`ContainersReady`), so the other pod gets new connections; those that this one has go on.
 #[test]
 fn a_controller_that_dies_takes_no_request_with_it_and_catches_up() {
     let (node, _turn) = Node::alone();
-    let release = Release::install(node, &["--set", "controller.replicaCount=1"]);
+    let release = Release::install(node, &[]);
     let demo = application(node);
     release.answers("outrigger.test");
     let load = release.load();
@@ -39,7 +41,8 @@ fn a_controller_that_dies_takes_no_request_with_it_and_catches_up() {
         let log = release.controllers_log();
         if log.contains("finish haproxy update") { Ok(()) } else { Err(log) }
     });
-    assert_eq!(release.reloads(), 0, "{}", release.controllers_log());
+    // What is seen is the log since the start of each controller: the other one reloaded once, for its first configuration.
+    assert!(release.reloads() <= 1, "{}", release.controllers_log());
 }
 
 #[test]

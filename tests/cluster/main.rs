@@ -19,4 +19,6 @@ mod images;
 mod install;
 mod node;
 mod pod;
+mod rights;
 mod upgrades;
+mod values;

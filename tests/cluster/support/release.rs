@@ -17,7 +17,12 @@ pub(crate) struct Release {
 impl Release {
     /// `helm install`, with these arguments further to the command of the README.
     pub(crate) fn install(node: &'static Node, further: &[&str]) -> Self {
-        let space = Space::named(node, "outrigger", Security::Restricted);
+        Self::install_in(node, Security::Restricted, further)
+    }
+
+    /// The same where Pod Security enforces this.
+    pub(crate) fn install_in(node: &'static Node, security: Security, further: &[&str]) -> Self {
+        let space = Space::named(node, "outrigger", security);
         let release = Self { node, space };
         release.helm(&["install", "outrigger", CHART, "--wait", "--timeout=5m"], further);
         release
@@ -64,6 +69,12 @@ impl Release {
     pub(crate) fn controllers_log(&self) -> String {
         let label = "app.kubernetes.io/instance=outrigger,app.kubernetes.io/component=controller";
         self.space.kubectl(&["logs", "-l", label, "-c", "controller", "--tail=-1", "--prefix"])
+    }
+
+    /// What every HAProxy of the release says.
+    pub(crate) fn haproxys_log(&self) -> String {
+        let label = "app.kubernetes.io/instance=outrigger,app.kubernetes.io/component=controller";
+        self.space.kubectl(&["logs", "-l", label, "-c", "haproxy", "--tail=-1"])
     }
 
     /// Reloads that any controller asked for so far.
