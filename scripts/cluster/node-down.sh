@@ -27,4 +27,4 @@ while read -r cgroup; do
 done < <(node_cgroups)
 # The logs stay; pods' files and the store are of no more use.
 cd "$LAB"
-rm -rf --one-file-system containerd containerd.sock* etcd kubelet private cni-addresses node.pid ready netns
+rm -rf --one-file-system containerd containerd.sock* etcd kubelet private cni-addresses apiserver.stop node.pid ready netns

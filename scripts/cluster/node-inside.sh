@@ -72,7 +72,8 @@ keep_apiserver() {
     "$@" &
     pid=$!
     while [ ! -e apiserver.stop ] && ! gone "$pid"; do sleep 0.5; done
-    kill "$pid" 2>/dev/null || true
+    # at once: told to end, it would first serve on for as long as its watches are open
+    kill -KILL "$pid" 2>/dev/null || true
     wait "$pid" || true
     while [ -e apiserver.stop ]; do sleep 0.1; done
   done

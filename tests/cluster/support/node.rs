@@ -46,6 +46,7 @@ impl Node {
     fn start() -> Result<Self, String> {
         // Short: sockets lie below, and their paths may have 107 bytes (Linux, unix(7)).
         let lab = std::env::temp_dir().join(format!("outrigger-node-{}", std::process::id()));
+        forget_ended();
         let start = Instant::now();
         // By its owner's id the node ends when this process does, even by SIGKILL or a panic while panicking.
         output(
@@ -128,6 +129,20 @@ impl Node {
             }
         });
         stopped
+    }
+}
+
+/// Removes what nodes of processes that have ended left behind: their logs.
+fn forget_ended() {
+    for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| name.strip_prefix("outrigger-node-"));
+        // A folder that still has a node is that of a keeper at work.
+        if owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists())
+            && !entry.path().join("node.pid").exists()
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 
