@@ -13,8 +13,10 @@ demo:
 
 example:
 	scripts/parts/tools.sh build
-	scripts/parts/haproxy.sh 3.2
+	for branch in 2.6 3.0 3.2; do scripts/parts/haproxy.sh $$branch; done
 	scripts/parts/apiserver.sh
+	scripts/parts/node.sh
+	scripts/parts/helm.sh
 	scripts/example.sh
 
 test: parts

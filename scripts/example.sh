@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
-# example.sh: the quickstart against a real API server. kube-apiserver, etcd, Outrigger and HAProxy run in a network namespace
-# of their own, because an EndpointSlice may not hold a loopback address; no kubelet, so an echo server stands for the pods.
-#
-# OUTRIGGER=PROGRAM: show that one and do not build.
+# example.sh: the chart and the quickstart on a real Kubernetes: a node that this script brings up and ends again, or the cluster of
+# KUBECONFIG, which needs images that it can pull (docs/images.md) and a node whose address can be reached from here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/lib/common.sh
@@ -10,47 +8,63 @@ source scripts/lib/common.sh
 # shellcheck source=scripts/parts/env.sh
 source scripts/parts/env.sh
 
-if [ "${1:-}" != inside ]; then
-  build_outrigger # before entering, where no registry can be reached
-  export OUTRIGGER
-  exec scripts/cluster/netns.sh "${BASH_SOURCE[0]}" inside
+STEP=0
+step() { STEP=$((STEP + 1)); printf '\n%d. %s\n' "$STEP" "$*"; }
+result() { sed 's/^/   /' <<<"$*"; }
+fail() { say; die "step $STEP: $*"; }
+
+# inside COMMAND...: where the cluster is reached.
+inside() { "$@"; }
+end() { :; }
+if [ -z "${KUBECONFIG:-}" ]; then
+  step "Bring up a node: etcd, API server, controllers, scheduler, containerd, kubelet, kube-proxy"
+  LAB=$(mktemp -d /tmp/outrigger-example.XXXXXX)
+  export LAB KUBECONFIG=$LAB/kubeconfig
+  end() { scripts/cluster/node-down.sh && rm -rf "$LAB"; }
+  trap end EXIT
+  OWNER=$$ scripts/cluster/node-up.sh
+  network=$(cat "$LAB/netns")
+  inside() { nsenter --net="/run/netns/$network" "$@"; }
+  result "$(inside kubectl get nodes)"
 fi
 
-# shellcheck source=scripts/lib/product.sh
-source scripts/lib/product.sh
-read -r API_PORT ETCD_PORT ETCD_PEER_PORT <<<"$(free_ports 3)"
-export API_PORT ETCD_PORT ETCD_PEER_PORT LAB=$work/lab KUBECONFIG=$work/lab/kubeconfig
-trap 'scripts/cluster/apiserver-down.sh; clean_up' EXIT
+step "kubectl create namespace outrigger, where Pod Security enforces \"restricted\""
+inside kubectl create namespace outrigger >/dev/null
+inside kubectl label namespace outrigger pod-security.kubernetes.io/enforce=restricted >/dev/null
+step "helm install outrigger charts/outrigger --namespace outrigger"
+inside helm install outrigger charts/outrigger --namespace outrigger --wait --timeout 5m >/dev/null
+result "$(inside kubectl get pods,service,ingressclass --namespace outrigger)"
 
-step "Start etcd and kube-apiserver"
-scripts/cluster/apiserver-up.sh
-result "$(kubectl version 2>/dev/null | grep Server)"
+address=$(inside kubectl get nodes -o 'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}')
+port=$(inside kubectl get service outrigger --namespace outrigger -o 'jsonpath={.spec.ports[?(@.name=="http")].nodePort}')
+ask() { inside curl -s --noproxy '*' -m 3 -o /dev/null -w '%{http_code}' --connect-to "::$address:$port" http://foo.bar/ || true; }
+is() { [ "$(ask)" = "$1" ]; }
+# expect STATUS: waits for it and says what came.
+expect() {
+  wait_for 60 is "$1" || fail "http://foo.bar/ answers $(ask) and not $1"
+  result "http://foo.bar/ → $1"
+}
 
-step "Start Outrigger against it, with HAProxy beside it"
-start_outrigger --kubeconfig "$KUBECONFIG"
-expect foo.bar / 404
-
+step "Nobody knows the host yet"
+expect 404
 step "kubectl apply -f examples/quickstart"
-kubectl apply -f examples/quickstart | sed 's/^/   /'
+result "$(inside kubectl apply -f examples/quickstart)"
+inside kubectl rollout status deployment/echo --namespace demo --timeout 3m >/dev/null
+expect 200
+result "$(inside curl -s --noproxy '*' -m 3 --connect-to "::$address:$port" http://foo.bar/ | head -n 3)"
 
-step "Two pods get ready: an EndpointSlice names them"
-start_echo echo 0.0.0.0 5678
-kubectl apply -f - <<'END' | sed 's/^/   /'
-apiVersion: discovery.k8s.io/v1
-kind: EndpointSlice
-metadata:
-  name: echo-1
-  namespace: demo
-  labels: {kubernetes.io/service-name: echo}
-addressType: IPv4
-ports: [{name: http, port: 5678, protocol: TCP}]
-endpoints:
-  - {addresses: [10.200.0.1], conditions: {ready: true}}
-  - {addresses: [10.200.0.2], conditions: {ready: true}}
-END
-expect foo.bar / "200 echo"
+step "kubectl apply -f examples/configmap: two settings, while it runs"
+result "$(inside kubectl apply -f examples/configmap 2>/dev/null)"
+expect 200
+result "$(inside kubectl get ingress --namespace demo)"
 
 step "kubectl delete ingress: the route goes"
-kubectl delete ingress -n demo echo | sed 's/^/   /'
-expect foo.bar / 404
+result "$(inside kubectl delete ingress --namespace demo echo)"
+expect 404
+if [ -z "${LAB:-}" ]; then
+  step "Clean up"
+  inside kubectl delete -f examples/quickstart >/dev/null
+  inside helm uninstall outrigger --namespace outrigger --wait >/dev/null
+  inside kubectl delete namespace outrigger >/dev/null
+fi
 printf '\nThe example holds.\n'

@@ -1,4 +1,4 @@
-# Shared by demo.sh and example.sh, to be sourced after common.sh: the steps that they show, and what they ask of the proxy.
+# For demo.sh, to be sourced after common.sh: the steps that it shows, and what it asks of the proxy.
 # shellcheck shell=bash
 
 work=$(mktemp -d /tmp/outrigger.XXXXXX) log=$work/outrigger.log
