@@ -15,7 +15,7 @@ pub(crate) use node::Node;
 pub(crate) use space::{Security, Space};
 
 /// How long a condition may take to become true. Generous: the machine may be busy; nothing waits this long when it works.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(180);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(3);
 
 /// Waits until `condition` gives `Ok`; panics with its last `Err` when the deadline passes.
 pub(crate) fn until<T>(

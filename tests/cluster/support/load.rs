@@ -128,7 +128,7 @@ async fn drive(plan: Plan, stop: Arc<AtomicBool>, answered: Arc<AtomicU64>) -> R
             let mut kept = false;
             let asked = timeout(PATIENCE, ask(&plan, keep, &idle, &mut kept)).await;
             let asked = asked.unwrap_or_else(|_| Err(format!("no answer in {PATIENCE:?}")));
-            let (took, mut report) = (start.elapsed() - sent, report.borrow_mut());
+            let (took, mut report) = (start.elapsed().saturating_sub(sent), report.borrow_mut());
             match asked {
                 Ok(answer) if answer.status == 200 => {
                     report.answered += 1;

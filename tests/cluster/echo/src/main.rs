@@ -9,6 +9,7 @@
 mod settings;
 
 use std::convert::Infallible;
+use std::future::ready;
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -82,7 +83,8 @@ async fn serve(settings: Settings) -> std::io::Result<()> {
 
 async fn connection(stream: TcpStream, settings: Arc<Settings>, mut phase: watch::Receiver<Phase>) {
     let answers = phase.clone();
-    let service = service_fn(move |request| answer(request, settings.clone(), *answers.borrow()));
+    let service =
+        service_fn(move |request| ready(Ok::<_, Infallible>(answer(&request, &settings, *answers.borrow()))));
     let connection =
         hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
@@ -95,11 +97,7 @@ async fn connection(stream: TcpStream, settings: Arc<Settings>, mut phase: watch
     let _ = connection.await;
 }
 
-async fn answer(
-    request: Request<Incoming>,
-    settings: Arc<Settings>,
-    phase: Phase,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+fn answer(request: &Request<Incoming>, settings: &Settings, phase: Phase) -> Response<Full<Bytes>> {
     let status = match (request.uri().path(), phase) {
         // A pod that ends is not ready.
         ("/health" | "/healthz", Phase::Leaving) => StatusCode::SERVICE_UNAVAILABLE,
@@ -107,11 +105,11 @@ async fn answer(
     };
     let body = match &settings.text {
         Some(text) => format!("{text}\n"),
-        None => settings.name.clone() + "\n" + &describe(&request),
+        None => settings.name.clone() + "\n" + &describe(request),
     };
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = status;
-    Ok(response)
+    response
 }
 
 /// The request line and the headers, one per line.
