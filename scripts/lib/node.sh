@@ -16,11 +16,11 @@ node_program() {
   command -v "$1" || die "$1 is missing; run scripts/parts/all.sh"
 }
 
-# node_cgroups: the node's cgroup in each hierarchy (version 1 has one per controller).
+# node_cgroups: the node's cgroup in each hierarchy (version 1 has one per controller, and often version 2 beside them).
 node_cgroups() {
   local hierarchy
   if [ -f /sys/fs/cgroup/cgroup.controllers ]; then echo "/sys/fs/cgroup/$NODE_ID"; return; fi
-  while read -r hierarchy; do echo "$hierarchy/$NODE_ID"; done < <(awk '$3 == "cgroup" {print $2}' /proc/mounts)
+  while read -r hierarchy; do echo "$hierarchy/$NODE_ID"; done < <(awk '$3 ~ /^cgroup2?$/ {print $2}' /proc/mounts)
 }
 
 # node_ended PID: gone, or a zombie that nobody has waited for: its parent may be a process 1 that never does.
