@@ -24,7 +24,9 @@ impl Release {
     pub(crate) fn install_in(node: &'static Node, security: Security, further: &[&str]) -> Self {
         let space = Space::named(node, "outrigger", security);
         let release = Self { node, space };
-        release.helm(&["install", "outrigger", CHART, "--wait", "--timeout=5m"], further);
+        // Without --wait: that would also wait for the address of a load balancer, which nobody gives here.
+        release.helm(&["install", "outrigger", CHART], further);
+        release.space.rolled_out("deployment/outrigger");
         release
     }
 
