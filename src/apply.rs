@@ -101,9 +101,9 @@ impl Driver {
         reasons
     }
 
-    /// True while servers that were taken out still finish requests.
+    /// True while servers that were taken out still finish requests, and can be deleted then.
     pub fn has_dying_servers(&self) -> bool {
-        self.worker.dying().len() > 0
+        self.worker.has_to_sweep()
     }
 
     /// Deletes taken-out servers whose last request is done.

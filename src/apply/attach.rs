@@ -30,7 +30,7 @@ impl Driver {
         let capabilities = capabilities(&ready.processes)?;
         let watchdog = Watchdog::start(&master, LOOK);
         let mut driver = Self {
-            worker: Worker::new(master.clone(), volumes.clone()),
+            worker: Worker::new(master.clone(), volumes.clone(), &ready.processes.master.version_text),
             seen: watchdog.identity(),
             _watchdog: watchdog,
             identity: Identity::of(&ready.processes, 0),
@@ -73,7 +73,7 @@ impl Driver {
         self.identity = now;
         self.capabilities = capabilities(&ready.processes)?;
         self.version.clone_from(&ready.processes.master.version_text);
-        self.worker.forget_dying();
+        self.worker = Worker::new(self.master.clone(), self.volumes.clone(), &self.version);
         self.hold_against_files(&ready.info).await?;
         Ok(true)
     }

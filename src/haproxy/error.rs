@@ -73,6 +73,12 @@ pub enum CommandError {
         /// Server.
         server: String,
     },
+    /// This release of HAProxy crashes when servers are deleted, so they are kept; a reload lets go of them.
+    #[error("{count} servers wait for a reload: this release of HAProxy cannot delete them safely")]
+    TooManyKept {
+        /// Servers in maintenance.
+        count: usize,
+    },
 }
 
 impl From<Error> for CommandError {

@@ -154,8 +154,9 @@ impl Haproxy {
         master
     }
 
-    pub(super) fn worker(&self, master: &Master) -> Worker {
-        Worker::new(master.clone(), self.volumes.clone())
+    pub(super) async fn worker(&self, master: &Master) -> Worker {
+        let processes = master.processes(soon()).await.unwrap();
+        Worker::new(master.clone(), self.volumes.clone(), &processes.master.version_text)
     }
 
     /// SIGKILL, and a new start on the same folders.

@@ -16,7 +16,7 @@ use super::{
     CommandError, Error, Master, Request, Running, ServerRunning, parse_certificates, parse_crt_list,
     parse_list, parse_lists, parse_map, parse_servers_state,
 };
-use crate::model::BackendName;
+use crate::model::{BackendName, deletes_servers_safely};
 use crate::plan::{Command, MapId};
 
 pub use servers::Dying;
@@ -34,12 +34,15 @@ pub struct Worker {
     master: Master,
     volumes: Volumes,
     dying: BTreeMap<(BackendName, Arc<str>), Dying>,
+    /// `del server` would make this release crash: what is taken out stays in maintenance until the next reload.
+    keeps_servers: bool,
 }
 
 impl Worker {
     /// Paths in commands are exactly those of the configuration, which names maps, lists and certificates by these volumes.
-    pub fn new(master: Master, volumes: Volumes) -> Self {
-        Self { master, volumes, dying: BTreeMap::new() }
+    /// `release` as HAProxy prints it: not every one may be told everything.
+    pub fn new(master: Master, volumes: Volumes, release: &str) -> Self {
+        Self { master, volumes, dying: BTreeMap::new(), keeps_servers: !deletes_servers_safely(release) }
     }
 
     /// Runs one command and checks its answer.

@@ -24,6 +24,27 @@ impl Version {
     }
 }
 
+/// Whether `del server` may be said to a release, given as HAProxy prints it (`2.6.12-1+deb12u4`).
+///
+/// Earlier releases of these branches free a server that streams still refer to, and the worker crashes some time later
+/// (observed with 2.6.12; HAProxy's issues 2298, 2733 and 3177). The numbers are of the first releases whose change logs have
+/// all of: "don't delete a dynamic server that has streams", "fix stream crash due to deleted server", "fix race on servers_list
+/// during server deletion", "close a race around ready_srv when deleting a server" (3.2 alone). 2.7 ended before them.
+pub fn deletes_servers_safely(release: &str) -> bool {
+    let mut numbers =
+        release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u16>().ok());
+    let (Some(major), Some(minor)) = (numbers.next(), numbers.next()) else { return false };
+    let patch = numbers.next().unwrap_or(0);
+    match (major, minor) {
+        (2, 8 | 9) => patch >= 12,
+        (3, 0) => patch >= 6,
+        (3, 2) => patch >= 8,
+        (2, 6) => patch >= 20,
+        (0..=2, _) => false,
+        _ => true,
+    }
+}
+
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.major, self.minor)
@@ -160,6 +181,20 @@ mod tests {
         assert_eq!(Version::parse("3.5-dev3"), version(3, 5));
         assert_eq!(Version::parse("3.0~rc1"), version(3, 0));
         assert_eq!(Version::parse("unknown"), None);
+    }
+
+    #[test]
+    fn releases_that_crash_after_a_deletion_are_known() {
+        for release in
+            ["2.4.30", "2.6.12-1+deb12u4", "2.6.19", "2.7.12", "2.8.11", "3.0.5", "3.2-dev9", "3.2.7-0", "x"]
+        {
+            assert!(!deletes_servers_safely(release), "{release}");
+        }
+        for release in
+            ["2.6.20", "2.8.12-1ppa1~jammy", "2.9.15", "3.0.11-1+deb13u5", "3.1.0", "3.2.26-1", "3.5-dev3"]
+        {
+            assert!(deletes_servers_safely(release), "{release}");
+        }
     }
 
     #[test]

@@ -48,6 +48,7 @@ fn source(n: u8) -> Ipv4Addr {
 }
 
 async fn call(bed: &Bed, call: &Call<'_>) -> Answer {
+    bed.until_alone().await;
     call.send(bed.http()).await.unwrap_or_else(|e| panic!("{call:?}: {e}\n{}", bed.log_tail()))
 }
 

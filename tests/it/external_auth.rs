@@ -36,6 +36,7 @@ fn config_map(data: &str) -> String {
 
 /// A request with further header lines.
 async fn send(bed: &Bed, line: &str, host: &str, headers: &[&str]) -> Answer {
+    bed.until_alone().await;
     let headers: String = headers.iter().map(|line| format!("{line}\r\n")).collect();
     let text = format!("{line} HTTP/1.1\r\nHost: {host}\r\n{headers}Connection: close\r\n\r\n");
     exchange(TcpStream::connect(bed.http()).await.unwrap(), &text).await.unwrap()

@@ -35,6 +35,7 @@ async fn start(bed: &Bed) -> Echo {
 
 /// Sends bytes from a loopback address of the client's choice.
 async fn send(bed: &Bed, from: &str, text: &str) -> Result<Answer, String> {
+    bed.until_alone().await;
     let socket = TcpSocket::new_v4().map_err(|e| e.to_string())?;
     socket.bind(SocketAddr::new(from.parse().unwrap(), 0)).map_err(|e| e.to_string())?;
     let stream = socket.connect(bed.http()).await.map_err(|e| e.to_string())?;

@@ -35,6 +35,7 @@ fn service_with(name: &str, annotation: &str) -> String {
 
 /// `GET` with further header lines.
 async fn get_with(bed: &Bed, host: &str, path: &str, headers: &str) -> Result<Answer, String> {
+    bed.until_alone().await;
     let stream = tokio::net::TcpStream::connect(bed.http()).await.map_err(|e| e.to_string())?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{headers}Connection: close\r\n\r\n");
     client::exchange(stream, &request).await

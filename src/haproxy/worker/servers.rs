@@ -8,6 +8,9 @@ use super::Worker;
 use crate::model::BackendName;
 use crate::plan::ServerMode;
 
+/// So many servers are kept in maintenance where they cannot be deleted; the next one is for a reload (some 5 kB each).
+const KEPT_AT_MOST: usize = 1000;
+
 /// A server in maintenance that still finishes its last requests; HAProxy refuses to delete it until they are done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dying {
@@ -21,13 +24,18 @@ impl Worker {
         self.dying.keys().map(|(backend, server)| (backend, server))
     }
 
+    /// Whether some of them can be deleted when their time has come.
+    pub fn has_to_sweep(&self) -> bool {
+        !self.keeps_servers && !self.dying.is_empty()
+    }
+
     /// Tries once to delete each dying server; true when some are left and the next try is due in a while (250 ms).
     pub async fn sweep(&mut self) -> Result<bool, CommandError> {
         let waiting: Vec<_> = self.dying.keys().cloned().collect();
         for (backend, server) in waiting {
             self.delete(&backend, &server).await?;
         }
-        Ok(!self.dying.is_empty())
+        Ok(self.has_to_sweep())
     }
 
     /// A new worker runs: it knows nothing of servers that were dying in the one before.
@@ -45,7 +53,7 @@ impl Worker {
         if let Some(old) = self.dying.get(&key).map(|dying| dying.line.clone())
             && !self.delete(backend, server).await?
         {
-            // A pod that came back before its last request was done. It is in maintenance like a new one, and the
+            // A pod that came back before its last request was done, or where nothing is deleted. It is in maintenance like a new one, and the
             // command that makes it ready follows.
             let ((old, _, old_maximum), (new, weight, maximum)) = (split(&old), split(line));
             if old != new {
@@ -57,6 +65,9 @@ impl Worker {
             }
             self.dying.remove(&key);
             return Ok(());
+        }
+        if self.keeps_servers && self.dying.len() >= KEPT_AT_MOST {
+            return Err(CommandError::TooManyKept { count: self.dying.len() });
         }
         let mut request = name(Request::worker("add server"), backend, server)?;
         let words = words(line);
@@ -122,6 +133,9 @@ impl Worker {
 
     /// One try to delete a dying server; true when it is gone.
     async fn delete(&mut self, backend: &BackendName, server: &Arc<str>) -> Result<bool, CommandError> {
+        if self.keeps_servers {
+            return Ok(false);
+        }
         let request = name(Request::worker("del server"), backend, server)?;
         let command = request.command().to_owned();
         let answer = self.ask(request).await?;

@@ -23,6 +23,7 @@ fn basic(user: &str) -> String {
 }
 
 async fn as_user(bed: &Bed, path: &str, user: &str) -> Result<Answer, String> {
+    bed.until_alone().await;
     let stream = TcpStream::connect(bed.address(bed.ports.stats)).await.map_err(|e| e.to_string())?;
     let user = basic(user);
     let request =

@@ -7,6 +7,7 @@ use crate::support::{Branch, Echo, until};
 
 /// `GET /` with a header line of its own, empty for none.
 pub(super) async fn get_with(bed: &Bed, host: &str, header: &str) -> Answer {
+    bed.until_alone().await;
     let header = if header.is_empty() { String::new() } else { format!("{header}\r\n") };
     let request = format!("GET / HTTP/1.1\r\nHost: {host}\r\n{header}Connection: close\r\n\r\n");
     exchange(tokio::net::TcpStream::connect(bed.http()).await.unwrap(), &request).await.unwrap()

@@ -51,7 +51,7 @@ async fn certificates_are_added_renewed_and_removed_live() {
         let haproxy = Haproxy::start(branch);
         let master = haproxy.master().await;
         let pid = master.info(soon()).await.unwrap().pid;
-        let mut worker = haproxy.worker(&master);
+        let mut worker = haproxy.worker(&master).await;
         let default = served(&haproxy, "a.test").await;
         let (first, second, other) = (pem("a.test"), pem("a.test"), pem("b.test"));
         run(&mut worker, &[add("a.pem", &first), list("a.pem", "a.test *.a.test"), add("b.pem", &other)])
@@ -86,7 +86,7 @@ async fn a_forgotten_transaction_does_no_harm() {
     for branch in BRANCHES {
         let haproxy = Haproxy::start(branch);
         let master = haproxy.master().await;
-        let mut worker = haproxy.worker(&master);
+        let mut worker = haproxy.worker(&master).await;
         let (a, b, forgotten) = (pem("a.test"), pem("b.test"), pem("forgotten.test"));
         run(&mut worker, &[add("a.pem", &a), list("a.pem", "a.test")]).await;
         let path = haproxy.volumes.certificates().join("a.pem");
@@ -104,7 +104,7 @@ async fn a_certificate_that_haproxy_refuses_changes_nothing() {
     for branch in BRANCHES {
         let haproxy = Haproxy::start(branch);
         let master = haproxy.master().await;
-        let mut worker = haproxy.worker(&master);
+        let mut worker = haproxy.worker(&master).await;
         let good = pem("a.test");
         run(&mut worker, &[add("a.pem", &good), list("a.pem", "a.test")]).await;
         let before = worker.running().await.unwrap();
@@ -144,7 +144,7 @@ async fn a_certificate_listed_twice_loses_its_older_line() {
     for branch in BRANCHES {
         let haproxy = Haproxy::start(branch);
         let master = haproxy.master().await;
-        let mut worker = haproxy.worker(&master);
+        let mut worker = haproxy.worker(&master).await;
         let certificate = pem("a.test");
         let off = Command::RemoveFromList { file: "a.pem".into() };
         let gone = Command::DeleteCertificate { file: "a.pem".into() };

@@ -24,7 +24,7 @@ async fn patterns_are_added_deleted_and_read_back() {
     for branch in BRANCHES {
         let haproxy = Haproxy::start_with_list(branch, LIST, "10.0.0.0/8\n# end 0123\n", "src");
         let master = haproxy.master().await;
-        let mut worker = haproxy.worker(&master);
+        let mut worker = haproxy.worker(&master).await;
         for command in [add("192.0.2.7/32"), add("2001:db8::/32"), add("10.1.0.0/16"), delete("10.0.0.0/8")] {
             worker.run(&command).await.unwrap_or_else(|error| panic!("{branch}: {command:?}: {error}"));
         }
@@ -62,7 +62,7 @@ async fn patterns_arrive_as_they_are() {
     for branch in BRANCHES {
         let haproxy = Haproxy::start_with_list(branch, LIST, "", "path -m str");
         let master = haproxy.master().await;
-        let mut worker = haproxy.worker(&master);
+        let mut worker = haproxy.worker(&master).await;
         for text in texts {
             worker.run(&add(text)).await.unwrap_or_else(|error| panic!("{branch}: {text}: {error}"));
         }

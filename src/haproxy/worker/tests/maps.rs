@@ -21,7 +21,7 @@ async fn entries_are_added_changed_and_deleted() {
     for branch in BRANCHES {
         let haproxy = Haproxy::start(branch);
         let master = haproxy.master().await;
-        let mut worker = haproxy.worker(&master);
+        let mut worker = haproxy.worker(&master).await;
         let prefix = Command::AddMapEntry { map: MapId::Prefix, key: "/p/".into(), value: "c".into() };
         for command in [add("/a", "b"), set("/a", "c"), add("/gone", "x"), delete("/gone"), prefix] {
             worker.run(&command).await.unwrap_or_else(|error| panic!("{branch}: {command:?}: {error}"));
@@ -67,7 +67,7 @@ async fn keys_and_values_arrive_as_they_are() {
     for branch in BRANCHES {
         let haproxy = Haproxy::start(branch);
         let master = haproxy.master().await;
-        let mut worker = haproxy.worker(&master);
+        let mut worker = haproxy.worker(&master).await;
         for (n, text) in texts.iter().enumerate() {
             worker
                 .run(&add(&format!("/{n}"), text))
@@ -99,7 +99,7 @@ async fn drift_is_an_error() {
     for branch in BRANCHES {
         let haproxy = Haproxy::start(branch);
         let master = haproxy.master().await;
-        let mut worker = haproxy.worker(&master);
+        let mut worker = haproxy.worker(&master).await;
         for command in [set("/nobody", "x"), delete("/nobody")] {
             let outcome = worker.run(&command).await;
             assert!(matches!(outcome, Err(CommandError::Unexpected { .. })), "{branch}: {outcome:?}");
@@ -118,7 +118,7 @@ async fn a_map_is_replaced_as_a_whole_and_in_order_since_2_4() {
     for branch in BRANCHES {
         let haproxy = Haproxy::start(branch);
         let master = haproxy.master().await;
-        let mut worker = haproxy.worker(&master);
+        let mut worker = haproxy.worker(&master).await;
         let before = worker.running().await.unwrap().maps[&MapId::Exact].clone();
         let outcome = worker.run(&replace(&[("^/b\\.;<c(?:|d){2}", "1"), ("/a", "2|3")])).await;
         if branch == "2.2" {
