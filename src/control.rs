@@ -199,6 +199,10 @@ impl Controller {
             tracing::info!("starting haproxy update id={}", self.updates);
             let outcome = self.apply(&plan, reload_now, &mut timings).await;
             self.finish(&outcome, &timings, started);
+            if !self.driver.is_proven() {
+                // A command did not succeed: a reload is needed that the plan did not know of.
+                self.schedule.ask(Instant::now());
+            }
         } else if !reloads {
             self.unsettled = Units::default();
             self.schedule.settled();
@@ -247,7 +251,12 @@ impl Controller {
             Outcome::Reloaded => {
                 tracing::info!("haproxy successfully reloaded (external)");
                 self.reporter.refused(None);
-                self.schedule.succeeded(now);
+                if self.driver.is_proven() {
+                    self.schedule.succeeded(now);
+                } else {
+                    // The look at the new worker found what another reload may mend: with ever longer waits.
+                    self.schedule.failed(now);
+                }
                 self.refused = None;
                 self.unsettled = Units::default();
             }

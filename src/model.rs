@@ -29,7 +29,7 @@ pub use route::{
     Candidate, Condition, Expression, Filter, HostMatch, PathMatch, Route, RouteKey, Table, Test, Weighted,
 };
 pub use snippet::Snippet;
-pub use version::{Capabilities, Version, deletes_servers_safely};
+pub use version::{Capabilities, Version};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -30,7 +30,7 @@ impl Driver {
         let capabilities = capabilities(&ready.processes)?;
         let watchdog = Watchdog::start(&master, LOOK);
         let mut driver = Self {
-            worker: Worker::new(master.clone(), volumes.clone(), &ready.processes.master.version_text),
+            worker: Worker::new(master.clone(), volumes.clone(), capabilities),
             seen: watchdog.identity(),
             _watchdog: watchdog,
             identity: Identity::of(&ready.processes, 0),
@@ -73,7 +73,7 @@ impl Driver {
         self.identity = now;
         self.capabilities = capabilities(&ready.processes)?;
         self.version.clone_from(&ready.processes.master.version_text);
-        self.worker = Worker::new(self.master.clone(), self.volumes.clone(), &self.version);
+        self.worker = Worker::new(self.master.clone(), self.volumes.clone(), self.capabilities);
         self.hold_against_files(&ready.info).await?;
         Ok(true)
     }
@@ -134,7 +134,7 @@ async fn wait_for(master: &Master) -> Ready {
 
 fn capabilities(processes: &Processes) -> anyhow::Result<Capabilities> {
     let text = &processes.master.version_text;
-    let Some(capabilities) = Capabilities::of(processes.master.version) else {
+    let Some(capabilities) = Capabilities::of_release(text) else {
         bail!("HAProxy {text} is too old; hint: use {} or newer", Version::OLDEST);
     };
     tracing::info!(version = %text, "driving HAProxy");

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{Master, Worker};
-use crate::model::{BackendName, Version};
+use crate::model::{BackendName, Capabilities, Version};
 
 /// Every branch that is driven, oldest first.
 pub(super) const BRANCHES: [&str; 5] = ["2.2", "2.6", "3.0", "3.2", "3.4"];
@@ -156,7 +156,8 @@ impl Haproxy {
 
     pub(super) async fn worker(&self, master: &Master) -> Worker {
         let processes = master.processes(soon()).await.unwrap();
-        Worker::new(master.clone(), self.volumes.clone(), &processes.master.version_text)
+        let capabilities = Capabilities::of_release(&processes.master.version_text).unwrap();
+        Worker::new(master.clone(), self.volumes.clone(), capabilities)
     }
 
     /// SIGKILL, and a new start on the same folders.

@@ -16,7 +16,7 @@ use super::{
     CommandError, Error, Master, Request, Running, ServerRunning, parse_certificates, parse_crt_list,
     parse_list, parse_lists, parse_map, parse_servers_state,
 };
-use crate::model::{BackendName, deletes_servers_safely};
+use crate::model::{BackendName, Capabilities};
 use crate::plan::{Command, MapId};
 
 pub use servers::Dying;
@@ -40,9 +40,8 @@ pub struct Worker {
 
 impl Worker {
     /// Paths in commands are exactly those of the configuration, which names maps, lists and certificates by these volumes.
-    /// `release` as HAProxy prints it: not every one may be told everything.
-    pub fn new(master: Master, volumes: Volumes, release: &str) -> Self {
-        Self { master, volumes, dying: BTreeMap::new(), keeps_servers: !deletes_servers_safely(release) }
+    pub fn new(master: Master, volumes: Volumes, capabilities: Capabilities) -> Self {
+        Self { master, volumes, dying: BTreeMap::new(), keeps_servers: !capabilities.deletes_servers() }
     }
 
     /// Runs one command and checks its answer.

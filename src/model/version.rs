@@ -30,7 +30,7 @@ impl Version {
 /// (observed with 2.6.12; HAProxy's issues 2298, 2733 and 3177). The numbers are of the first releases whose change logs have
 /// all of: "don't delete a dynamic server that has streams", "fix stream crash due to deleted server", "fix race on servers_list
 /// during server deletion", "close a race around ready_srv when deleting a server" (3.2 alone). 2.7 ended before them.
-pub fn deletes_servers_safely(release: &str) -> bool {
+fn deletes_servers_safely(release: &str) -> bool {
     let mut numbers =
         release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u16>().ok());
     let (Some(major), Some(minor)) = (numbers.next(), numbers.next()) else { return false };
@@ -56,13 +56,27 @@ impl fmt::Display for Version {
 pub struct Capabilities {
     /// The version they belong to.
     pub version: Version,
+    /// Whether `del server` may be said. Not to every release of a branch.
+    deletes_servers: bool,
 }
 
 impl Capabilities {
     /// Capabilities of a version; one newer than any known is treated as the newest known, one older than
     /// [`Version::OLDEST`] is `None`.
     pub fn of(version: Version) -> Option<Self> {
-        (version >= Version::OLDEST).then(|| Self { version: version.min(Version::NEWEST) })
+        (version >= Version::OLDEST)
+            .then(|| Self { version: version.min(Version::NEWEST), deletes_servers: true })
+    }
+
+    /// The same of a release as HAProxy prints it.
+    pub fn of_release(text: &str) -> Option<Self> {
+        let capabilities = Self::of(Version::parse(text)?)?;
+        Some(Self { deletes_servers: deletes_servers_safely(text), ..capabilities })
+    }
+
+    /// `del server` does what it says and no harm. Where it does not, servers stay in maintenance until the next reload.
+    pub fn deletes_servers(self) -> bool {
+        self.deletes_servers
     }
 
     fn since(self, major: u16, minor: u16) -> bool {

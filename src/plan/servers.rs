@@ -6,7 +6,7 @@ use super::{BackendText, Command, ServerMode, Slot};
 use crate::model::{BackendName, Capabilities};
 
 /// Dynamic servers (2.6+): first what is added, so that the backend is never without servers in between. `None` when HAProxy
-/// cannot add such a server while it runs.
+/// cannot add such a server, or make room for it, while it runs.
 pub(super) fn dynamic(
     name: &BackendName,
     running: &BackendText,
@@ -33,6 +33,9 @@ pub(super) fn dynamic(
                     continue;
                 }
                 // The name is taken until the old one is gone.
+                if !capabilities.deletes_servers() {
+                    return None;
+                }
                 commands.push(Command::RemoveServer {
                     backend: name.clone(),
                     server: server.clone(),

@@ -76,3 +76,20 @@ fn other_keywords_are_another_header() {
     assert!(plan.reload.is_empty());
     assert!(commands(&plan)[0].contains("ssl verify none"), "{:?}", commands(&plan));
 }
+
+/// A release that must not delete servers has no room for one of the same name.
+#[test]
+fn other_keywords_of_a_server_need_a_reload_where_it_cannot_be_deleted() {
+    let running = rendered("2.6", &model(&["10.0.0.1"], |_| {}), &Texts::default());
+    let (name, text) = running.backends.iter().find(|(_, text)| !text.servers.is_empty()).unwrap();
+    let mut changed = BackendText::clone(text);
+    for line in changed.servers.values_mut() {
+        *line = format!("{line} ssl verify none").into();
+    }
+    let mut wanted = running.clone();
+    wanted.backends.insert_mut(name.clone(), Arc::new(changed));
+    for (release, live) in [("2.6.12", false), ("2.6.20", true)] {
+        let plan = plan(&running, &wanted, &Units::All, Capabilities::of_release(release).unwrap());
+        assert_eq!((plan.reload.is_empty(), commands(&plan).is_empty()), (live, !live), "{release}");
+    }
+}
