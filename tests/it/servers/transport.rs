@@ -2,9 +2,9 @@
 
 use super::pods::{Authority, Kind, Pod};
 use super::{app, config_map};
-use crate::support::Branch;
 use crate::support::certificates::{Pair, ecdsa};
 use crate::support::manifests::{endpoints, tls_secret};
+use crate::support::{Branch, Echo, client, until};
 
 /// A Secret with `ca.crt` only.
 fn authority_secret(name: &str, authority: &Authority) -> String {
@@ -193,3 +193,31 @@ on_every_branch!(the_proxy_protocol_in_five_forms, |bed| async move {
     assert_eq!(bed.worker().await, worker, "no reload was needed");
     bed.proves(&["send-proxy-protocol"]);
 });
+
+// A server that still works on a request cannot be replaced while HAProxy runs, so a reload does it, and soon.
+on_every_branch!(
+    a_busy_server_gets_its_tls_by_a_reload,
+    ["--configmap=default/settings"],
+    |bed| async move {
+        let echo = Echo::start("echo").await;
+        bed.put("a.yaml", &app("a", "", &[echo.address]));
+        bed.until_name("a.test", "/", "echo").await;
+        bed.until_settled().await;
+        let http = bed.http();
+        let slow = tokio::spawn(async move { client::get(http, "a.test", "/wait").await });
+        until("the slow request", || async { if echo.waiting() == 1 { Ok(()) } else { Err(String::new()) } })
+            .await;
+        let reloads = |log: &str| log.matches("haproxy successfully reloaded").count();
+        let before = reloads(&bed.log());
+        bed.put("settings.yaml", &config_map("server-ssl: \"true\""));
+        until("the reload", || async {
+            let log = bed.log();
+            if reloads(&log) > before { Ok(()) } else { Err(bed.log_tail()) }
+        })
+        .await;
+        assert!(!slow.is_finished());
+        echo.release(1);
+        assert_eq!(slow.await.unwrap().unwrap().status, 200, "the one before finished it");
+        bed.until_status("a.test", "/", 503).await;
+    }
+);
