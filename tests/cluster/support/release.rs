@@ -93,8 +93,7 @@ impl Drop for Release {
                 let _ = self.node.run("kubectl", &["delete", kind, "outrigger", "--ignore-not-found"], "");
             }
         } else {
-            let uninstall = ["uninstall", "outrigger", "--namespace", "outrigger", "--wait"];
-            let _ = self.node.run("helm", &uninstall, "");
+            let _ = self.node.run("helm", &["uninstall", "outrigger", "--namespace", "outrigger"], "");
         }
     }
 }

@@ -144,5 +144,7 @@ impl Drop for Space {
             self.explain();
         }
         let _ = self.node.run("kubectl", &["delete", "namespace", &self.name, "--wait=false"], "");
+        // Nobody is served any more: the waits of `preStop` would only hold up the next test.
+        let _ = self.try_kubectl(&["delete", "pods", "--all", "--grace-period=0", "--force", "--wait=false"]);
     }
 }
