@@ -111,5 +111,14 @@ for branch in "${IMAGE_BRANCHES[@]}"; do
   image "localhost/haproxy:$branch" "$sources/Dockerfile.haproxy" "$work/$branch" "$d" "${further[@]}"
 done
 
+# The same with the file capability of docs/privileged-ports.md.
+home=$CACHE/haproxy/3.2
+d=$(digest_of "$sources/Dockerfile.haproxy" "$sources/docker-entrypoint.sh" "$home/stamp" "${BASH_SOURCE[0]}")
+if [ ! -f "$images/localhost_haproxy-setcap_3.2-$d.tar" ]; then
+  small_root "$home/root" "$work/setcap/root"
+  setcap cap_net_bind_service=+ep "$work/setcap/root/usr/sbin/haproxy"
+fi
+image localhost/haproxy-setcap:3.2 "$sources/Dockerfile.haproxy" "$work/setcap" "$d"
+
 # what nobody has used for a week
 find "$images" -name '*.tar*' -mtime +7 -delete

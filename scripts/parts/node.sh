@@ -13,7 +13,8 @@ PROGRAMS=(kube-controller-manager kube-scheduler kubelet kube-proxy)
 # iptables and nftables: kube-proxy and the CNI plugin for host ports; conntrack: kube-proxy forgets UDP flows with it
 need_packages containerd runc containernetworking-plugins iptables nftables conntrack iproute2 kmod
 # mmdebstrap, file: HAProxy's root folders; musl-tools: ring has C parts, which the static controller needs built against musl
-need_packages buildah musl-tools
+# libcap2-bin: an image of HAProxy whose program has a file capability
+need_packages buildah musl-tools libcap2-bin
 
 kubernetes_lock
 stamp=$CACHE/kubebuilder/stamp-node

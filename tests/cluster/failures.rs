@@ -1,7 +1,11 @@
 //! Parts that go away: a controller, a HAProxy, a pod, the API server.
 
+use std::net::IpAddr;
+
+use serde_json::Value;
+
 use crate::support::process::kill_in_pod;
-use crate::support::release::{Release, application};
+use crate::support::release::{CONTROLLERS, Release, application};
 use crate::support::{DEADLINE, Node, get, until};
 
 /// The first pod of the release, and how often that container of it was started again.
@@ -78,4 +82,64 @@ fn requests_and_known_endpoints_go_on_without_the_api_server() {
     drop(stopped);
     load.more(100);
     load.stop().assert_clean("an API server that was away");
+}
+
+/// Requests of a method that may be sent twice, as GET may (RFC 9110 9.2.2), under the retries that nobody has set.
+#[test]
+fn pods_that_are_killed_cost_no_idempotent_request() {
+    let (node, _turn) = Node::alone();
+    let release = Release::install(node, &[]);
+    let demo = application(node);
+    release.answers("outrigger.test");
+    let before = release.reloads();
+    let load = release.load();
+    let mut pods = demo.pods("app=echo").unwrap();
+    pods.sort();
+    // A crash, and a pod that goes without a word.
+    kill_in_pod("echo", &pods[0]);
+    let restarts = "{.status.containerStatuses[0].restartCount}";
+    until("the application to be started again", DEADLINE, || {
+        match demo.value(&format!("pod/{}", pods[0]), restarts)?.as_str() {
+            "0" => Err("not yet".to_owned()),
+            _ => Ok(()),
+        }
+    });
+    until("it to be asked again", DEADLINE, || {
+        match get(node, release.http(), "outrigger.test", "/")?.pod() {
+            pod if pod == pods[0] => Ok(()),
+            pod => Err(pod.to_owned()),
+        }
+    });
+    load.more(100);
+    demo.kubectl(&["delete", "pod", &pods[1], "--grace-period=0", "--force", "--wait=false"]);
+    demo.rolled_out("deployment/echo");
+    load.more(100);
+    load.stop().assert_clean("pods that were killed");
+    assert_eq!(release.reloads(), before, "{}", release.controllers_log());
+}
+
+#[test]
+fn a_pod_that_replaces_another_is_ready_only_when_it_serves() {
+    let (node, _turn) = Node::alone();
+    let release = Release::install(node, &["--set", "controller.replicaCount=1"]);
+    let _demo = application(node);
+    release.answers("outrigger.test");
+    for _ in 0..3 {
+        let old = release.pods();
+        release.space.kubectl(&["delete", "pod", &old[0], "--wait=false"]);
+        // At the first moment at which Kubernetes would send it requests.
+        let new = until("the new pod to be ready", DEADLINE, || {
+            let pods = release.space.json(&["pods", "-l", CONTROLLERS])?;
+            let ready = |pod: &&Value| {
+                let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
+                pod["metadata"]["name"] != old[0].as_str()
+                    && conditions.clone().any(|is| is["type"] == "Ready" && is["status"] == "True")
+            };
+            let found = pods["items"].as_array().into_iter().flatten().find(ready);
+            let address = found.and_then(|pod| pod["status"]["podIP"].as_str()?.parse::<IpAddr>().ok());
+            address.ok_or_else(|| "no pod is ready".to_owned())
+        });
+        let answer = get(node, (new, 8080), "outrigger.test", "/").unwrap();
+        assert_eq!(answer.status, 200, "{answer:?}");
+    }
 }

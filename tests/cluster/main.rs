@@ -14,11 +14,14 @@
 
 mod support;
 
+mod autopilot;
+mod drain;
 mod failures;
 mod images;
 mod install;
 mod node;
 mod pod;
+mod profiles;
 mod rights;
 mod upgrades;
 mod values;

@@ -13,9 +13,10 @@ fn haproxy_and_the_controller_are_upgraded_apart_without_losing_a_request() {
     let _demo = application(node);
     release.answers("outrigger.test");
 
-    let steps: [(&str, &dyn Fn()); 4] = [
+    let steps: [(&str, &dyn Fn()); 5] = [
         ("HAProxy 2.6 to 3.0", &|| release.upgrade(&["--set-string", &haproxy("3.0")])),
         ("HAProxy 3.0 to 3.2", &|| release.upgrade(&["--set-string", &haproxy("3.2")])),
+        ("back to HAProxy 3.0", &|| release.rollback()),
         ("another image of the controller", &|| {
             let image = "controller.image.repository=localhost/outrigger,controller.image.tag=test2";
             release.upgrade(&["--set-string", image]);

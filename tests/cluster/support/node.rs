@@ -102,11 +102,6 @@ impl Node {
         self.run("kubectl", arguments, "").unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// `helm` that must succeed.
-    pub(crate) fn helm(&self, arguments: &[&str]) -> String {
-        self.run("helm", arguments, "").unwrap_or_else(|e| panic!("{e}"))
-    }
-
     /// `kubectl apply` of these manifests.
     pub(crate) fn apply(&self, manifests: &str) -> String {
         self.run("kubectl", &["apply", "-f", "-"], manifests).unwrap_or_else(|e| panic!("{e}"))

@@ -11,6 +11,7 @@ use super::{DEADLINE, Node, until};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Security {
     Restricted,
+    Baseline,
     Privileged,
 }
 
@@ -47,6 +48,7 @@ impl Space {
     fn create(&self, security: Security) {
         let level = match security {
             Security::Restricted => "restricted",
+            Security::Baseline => "baseline",
             Security::Privileged => "privileged",
         };
         self.node.apply(&format!(
@@ -78,6 +80,12 @@ impl Space {
     /// The same, with what the API server says when it refuses them.
     pub(crate) fn try_apply(&self, manifests: &str) -> Result<String, String> {
         self.node.run("kubectl", &["--namespace", &self.name, "apply", "-f", "-"], manifests)
+    }
+
+    /// Whether the API server would take these manifests, with what it says when it refuses them.
+    pub(crate) fn try_check(&self, manifests: &str) -> Result<String, String> {
+        let arguments = ["--namespace", &self.name, "apply", "--dry-run=server", "-f", "-"];
+        self.node.run("kubectl", &arguments, manifests)
     }
 
     /// `kubectl get` of these in this namespace, as JSON.
