@@ -16,7 +16,7 @@ pub(super) fn write(text: &mut Text, global: &Global, paths: &Paths<'_>) {
         text.lines(&["option logasap"]);
     }
     text.line(format_args!("option {}", defaults.connection_mode));
-    text.lines(&["option redispatch", "retries 3", "retry-on conn-failure"]);
+    text.lines(&["option redispatch", "retries 3", "retry-on conn-failure empty-response"]);
     let mut timeout = |name: &str, millis: Option<u32>| {
         if let Some(millis) = millis {
             text.line(format_args!("timeout {name} {}", duration(millis)));

@@ -131,6 +131,8 @@ impl Frontends<'_> {
             "http-request set-var(txn.host) req.fhdr(host),lower,regsub(:[0-9]*$,),regsub([.]$,)",
             // Marks of map keys: no request may name another host, the wildcard, any host or the default with them.
             "http-request deny deny_status 400 if { var(txn.host) -m sub / | * ! } || { var(txn.host) -m beg . }",
+            // Idempotent methods (RFC 9110 9.2.2). Any other request is tried again only when no pod can have seen it.
+            "http-request disable-l7-retry unless { method GET HEAD OPTIONS PUT DELETE TRACE }",
         ]);
         clients::identity(text, self.global, self.paths, scheme, port);
         self.routing(text);

@@ -31,10 +31,11 @@ pub static RETRY_ON: Key<Vec<RetryOn>> = Key {
         allowed: "`none`, or a list of `conn-failure`, `empty-response`, `junk-response`, `response-timeout`, `0rtt-rejected`, \
                   `all-retryable-errors`, `401`, `403`, `404`, `408`, `425`, `500`, `501`, `502`, `503` and `504`, separated by \
                   commas or spaces",
-        default: "`conn-failure`",
-        docs: "After what a request is tried again. Only `conn-failure` is safe for every request: after anything else the pod \
-               may have done its work already, and HAProxy tries a POST again, too. HAProxy 2.2 cannot do it after `401` and \
-               `403` and leaves them out.",
+        default: "`conn-failure,empty-response`",
+        docs: "After what a request is tried again. After anything but `conn-failure` the pod may have done its work already, so \
+               it counts for the methods only that may be repeated (GET, HEAD, OPTIONS, PUT, DELETE, TRACE); a POST or PATCH is \
+               tried again when no pod could be reached, and never otherwise. HAProxy 2.2 cannot do it after `401` and `403` and \
+               leaves them out.",
         example: "conn-failure,empty-response,503",
         effect: Effect::Reload,
     },

@@ -1,12 +1,16 @@
 //! Health checks, and further tries.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::Ordering;
+
+use tokio::io::AsyncReadExt as _;
+use tokio::net::TcpListener;
 
 use super::app;
 use super::pods::{Kind, Pod};
 use super::stickiness::get_with;
 use crate::support::bed::Bed;
+use crate::support::client::Call;
 use crate::support::{Branch, Echo, free_port, until};
 
 /// Waits until so many requests in a row are answered by exactly these.
@@ -106,6 +110,40 @@ on_every_branch!(checks_go_the_way_that_requests_go, |bed| async move {
         assert_eq!(bed.get(&format!("{name}.test"), "/").await.name(), name);
     }
     bed.proves(&["check-http"]);
+});
+
+/// A pod that takes a request and dies before it says a word.
+async fn dying() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let _ = stream.read(&mut [0; 4096]).await;
+        }
+    });
+    address
+}
+
+on_every_branch!(a_request_that_died_with_its_pod_is_repeated_if_its_method_may_be, |bed| async move {
+    let good = Echo::start("good").await;
+    bed.put("a.yaml", &app("a", "", &[good.address, dying().await]));
+    bed.until_name("a.test", "/", "good").await;
+    bed.until_settled().await;
+    bed.until_alone().await;
+    for method in ["GET", "HEAD", "PUT", "DELETE"] {
+        for _ in 0..4 {
+            let call = Call { host: "a.test", method, ..Call::default() };
+            assert_eq!(call.send(bed.http()).await.unwrap().status, 200, "{method}");
+        }
+    }
+    for method in ["POST", "PATCH"] {
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..4 {
+            let call = Call { host: "a.test", method, ..Call::default() };
+            seen.insert(call.send(bed.http()).await.unwrap().status);
+        }
+        assert!(seen.iter().eq(&[200, 502]), "{method}: {seen:?}");
+    }
 });
 
 on_every_branch!(requests_are_tried_again_as_keys_say, |bed| async move {
