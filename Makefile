@@ -20,12 +20,10 @@ example:
 	scripts/example.sh
 
 test: parts
-	source scripts/parts/env.sh; cargo test --workspace --locked
-	source scripts/parts/env.sh; cargo test --test matrix --locked -- --nocapture
+	scripts/test.sh
 
-# The images and the chart on a real one-node Kubernetes, which the tests bring up themselves.
+# Of these tests those alone that need a whole Kubernetes, which they bring up themselves: the images and the chart.
 cluster: parts
-	scripts/parts/node.sh
 	source scripts/parts/env.sh; cargo test --locked --test cluster
 
 # --bench '*': the benchmarks alone; without it cargo also builds every unit test in release mode to run none of them

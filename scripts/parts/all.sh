@@ -9,5 +9,6 @@ parts=$REPO/scripts/parts
 timed "tools" "$parts/tools.sh" build
 for branch in "${HAPROXY_BRANCHES[@]}"; do timed "HAProxy $branch" "$parts/haproxy.sh" "$branch"; done
 timed "kube-apiserver, etcd" "$parts/apiserver.sh"
+timed "a Kubernetes node" "$parts/node.sh"
 timed "helm" "$parts/helm.sh"
 timed "cargo-deny" "$parts/tools.sh" deny
