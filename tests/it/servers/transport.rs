@@ -48,7 +48,7 @@ on_every_branch!(tls_to_pods_is_verified_and_mutual_as_keys_say, |bed| async mov
     // The wrong authority, and no certificate where one is demanded.
     bed.until_status("bad.test", "/", 503).await;
     // 2.2 closes the connection without an answer when the pod does so in the middle of a handshake of TLS 1.3.
-    match crate::support::client::get(bed.http(), "alone.test", "/").await {
+    match client::get(bed.http(), "alone.test", "/").await {
         Ok(answer) => assert!([502, 503].contains(&answer.status), "{answer:?}"),
         Err(error) => assert!(bed.branch == Branch(2, 2), "{error}"),
     }
