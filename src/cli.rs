@@ -1,9 +1,10 @@
-//! The command line: `run` (default), `render`, `options`, `problems`, `version`, `completion`.
+//! The command line: `run` (default), `render`, `clear-status`, `options`, `problems`, `version`, `completion`.
 //!
 //! Data goes to stdout, everything else to stderr. Exit 0: fine; 1: it ran and found something wrong; 2: wrong usage, or it
 //! could not run.
 
 mod args;
+mod clear_status;
 mod fallback;
 mod logging;
 mod options;
@@ -44,6 +45,9 @@ enum Command {
     Run(Box<RunArgs>),
     /// Print the files that HAProxy would get, from manifests or from a cluster; changes nothing.
     Render(Box<render::RenderArgs>),
+    /// Take the addresses out of the status of Ingresses, for the end of an installation. Takes the flags of `run`; controllers
+    /// that still run write none for the next 30 seconds.
+    ClearStatus(Box<RunArgs>),
     /// List and explain the keys of annotations and the ConfigMap.
     Options(options::OptionsArgs),
     /// List and explain the codes of problems.
@@ -66,6 +70,7 @@ pub fn main() -> ExitCode {
         None => run::run(cli.run),
         Some(Command::Run(args)) => run::run(*args),
         Some(Command::Render(args)) => render::run(&args),
+        Some(Command::ClearStatus(args)) => clear_status::run(&args),
         Some(Command::Options(args)) => options::run(&args),
         Some(Command::Problems(args)) => problems::run(&args),
         Some(Command::Version(args)) => version::run(&args),

@@ -70,6 +70,21 @@ pub fn start(
     sender
 }
 
+/// For the end of an installation: whoever leads writes no more, and the addresses go out of the status of Ingresses. Gives the
+/// number of Ingresses. `namespaces` as they are watched, none for all.
+pub async fn withdraw(
+    client: &Client,
+    settings: &Settings,
+    namespaces: &BTreeSet<String>,
+) -> Result<usize, kube::Error> {
+    leader::take_for_good(client, settings).await?;
+    let addresses = settings.publish.look(client).await?;
+    if addresses.is_empty() {
+        return Ok(0);
+    }
+    status::clear_all(client, namespaces, &addresses).await
+}
+
 /// Problems that are there now, each with the number of the news that brought it: one that comes again is news again.
 type Standing = BTreeMap<Problem, u64>;
 

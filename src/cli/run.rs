@@ -116,24 +116,34 @@ fn talk_back(
     tasks: &TaskTracker,
     stop: &CancellationToken,
 ) -> Option<UnboundedSender<News>> {
+    let settings = report_settings(args, client);
+    if args.pod_name.is_none() && settings.publish == Publish::Nodes {
+        return None;
+    }
+    Some(report::start(client, &settings, metrics, tasks, stop))
+}
+
+/// Who this controller is, and what it may say.
+pub(super) fn report_settings(args: &RunArgs, client: &kube::Client) -> report::Settings {
     let publish = match (&args.source.publish_service, args.publish_address.as_slice()) {
         (_, [_, ..]) => Publish::Addresses(args.publish_address.clone()),
         (Some(service), []) => Publish::Service(service.clone()),
         (None, []) => Publish::Nodes,
     };
-    if args.pod_name.is_none() && publish == Publish::Nodes {
-        return None;
-    }
     let host = || rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let settings = report::Settings {
+    report::Settings {
         identity: args.pod_name.clone().unwrap_or_else(host),
         namespace: args.pod_namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned()),
         election_id: args.election_id.clone(),
         publish,
         status: !args.disable_ingress_status_update,
         clear_status: args.clear_status_on_exit,
-    };
-    Some(report::start(client, &settings, metrics, tasks, stop))
+    }
+}
+
+/// The namespaces that are watched; empty: all.
+pub(super) fn namespaces(args: &SourceArgs) -> BTreeSet<String> {
+    args.namespace_whitelist.iter().chain(&args.watch_namespace).cloned().collect()
 }
 
 /// SIGTERM and SIGINT stop in order; a second one ends the process at once.
@@ -221,8 +231,7 @@ pub(super) async fn source(args: &SourceArgs) -> anyhow::Result<(Source, Option<
         return Ok((watch::manifests(args.manifests.clone(), watch::ManifestOptions::default()), None));
     }
     let client = watch::client(args.kubeconfig.clone(), args.context.clone()).await?;
-    let only: BTreeSet<String> =
-        args.namespace_whitelist.iter().chain(&args.watch_namespace).cloned().collect();
+    let only = namespaces(args);
     let namespaces = (!only.is_empty()).then_some(only);
     let source = watch::cluster(
         client.clone(),

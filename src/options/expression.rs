@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Wrong;
+use crate::problem::excerpt;
 use table::{Argument, CONVERTERS, FETCHES, Takes};
 
 /// Longest expression.
@@ -181,7 +182,7 @@ fn calls(text: &str) -> Result<Vec<Call<'_>>, Wrong> {
 }
 
 fn shown(text: &str) -> String {
-    text.chars().take(40).flat_map(char::escape_debug).collect()
+    excerpt(text, 40)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::str::Chars;
 use std::sync::Arc;
 
 use super::Wrong;
+use crate::problem::excerpt;
 
 /// Longest expression.
 const LONGEST: usize = 512;
@@ -27,7 +28,7 @@ pub struct Regex {
 impl Regex {
     /// Checks an expression.
     pub fn parse(text: &str) -> Result<Self, Wrong> {
-        let shown = || text.chars().take(60).flat_map(char::escape_debug).collect::<String>();
+        let shown = || excerpt(text, 60);
         match groups_of(text) {
             Ok(groups) => Ok(Self { text: text.into(), groups }),
             Err(reason) => {

@@ -24,6 +24,35 @@ const PERIOD: Duration = Duration::from_secs(3);
 /// A holder that could not renew for this long stops leading, before another may begin.
 const GIVE_UP: Duration = Duration::from_secs(10);
 
+/// Nobody leads for so long after the Lease was taken for good: longer than a controller usually lives on when its pod is deleted.
+const HELD: Duration = Duration::from_secs(30);
+
+/// Takes the Lease from whoever holds it and leads nobody: comes back when the holder has seen it, and writes no more.
+pub(super) async fn take_for_good(client: &Client, settings: &Settings) -> Result<(), Error> {
+    let leases: Api<Lease> = Api::namespaced(client.clone(), &settings.namespace);
+    loop {
+        // Nobody ever led.
+        let Some(lease) = leases.get_opt(&settings.election_id).await? else { return Ok(()) };
+        let before = lease.spec.clone().unwrap_or_default();
+        let now = Some(MicroTime(Timestamp::now()));
+        let spec = LeaseSpec {
+            holder_identity: Some(settings.identity.clone()),
+            lease_duration_seconds: Some(HELD.as_secs().try_into().unwrap_or(i32::MAX)),
+            acquire_time: now.clone(),
+            renew_time: now,
+            lease_transitions: Some(before.lease_transitions.unwrap_or(0) + 1),
+            ..LeaseSpec::default()
+        };
+        let lease = Lease { spec: Some(spec), ..lease };
+        if won(leases.replace(&settings.election_id, &PostParams::default(), &lease).await)? {
+            break;
+        }
+    }
+    // It looks every period, and a look may take a while.
+    tokio::time::sleep(PERIOD * 2).await;
+    Ok(())
+}
+
 /// Takes part in the election until `stop`; says whether this controller leads.
 pub(super) fn elect(
     client: Client,

@@ -88,8 +88,28 @@ async fn clear(
     write(client, ours, &[]).await
 }
 
-/// The served Ingresses whose addresses meet a condition. One list for all, page by page: it costs less than a question for
-/// each, and says what others have written.
+/// Takes these addresses out of every Ingress of these namespaces (of all, when there are none) whose status they are: nobody
+/// will answer there any more. Gives the number of Ingresses.
+pub(super) async fn clear_all(
+    client: &Client,
+    namespaces: &BTreeSet<String>,
+    addresses: &[IngressLoadBalancerIngress],
+) -> Result<usize, kube::Error> {
+    let mut places: Vec<Api<Ingress>> =
+        namespaces.iter().map(|namespace| Api::namespaced(client.clone(), namespace)).collect();
+    if places.is_empty() {
+        places.push(Api::all(client.clone()));
+    }
+    let mut found = Vec::new();
+    for ingresses in places {
+        found.extend(listed(&ingresses, |_, current| current == addresses).await?);
+    }
+    let count = found.len();
+    write(client, found, &[]).await?;
+    Ok(count)
+}
+
+/// The served Ingresses whose addresses meet a condition.
 async fn those(
     client: &Client,
     served: &BTreeSet<ObjectName>,
@@ -99,24 +119,34 @@ async fn those(
     let mut found = Vec::new();
     for namespace in namespaces {
         let ingresses: Api<Ingress> = Api::namespaced(client.clone(), namespace);
-        let mut page = ListParams::default().limit(PAGE);
-        loop {
-            let list = ingresses.list(&page).await?;
-            for ingress in &list {
-                let name = ObjectName::new(namespace, ingress.metadata.name.as_deref().unwrap_or_default());
-                let status = ingress.status.as_ref().and_then(|status| status.load_balancer.as_ref());
-                let current = status.and_then(|balancer| balancer.ingress.as_deref()).unwrap_or_default();
-                if served.contains(&name) && is_meant(current) {
-                    found.push(name);
-                }
-            }
-            match list.metadata.continue_.filter(|token| !token.is_empty()) {
-                Some(token) => page = page.continue_token(&token),
-                None => break,
-            }
-        }
+        found.extend(listed(&ingresses, |name, current| served.contains(name) && is_meant(current)).await?);
     }
     Ok(found)
+}
+
+/// The Ingresses whose name and addresses meet a condition. One list for all, page by page: it costs less than a question for
+/// each, and says what others have written.
+async fn listed(
+    ingresses: &Api<Ingress>,
+    is_meant: impl Fn(&ObjectName, &[IngressLoadBalancerIngress]) -> bool,
+) -> Result<Vec<ObjectName>, kube::Error> {
+    let (mut found, mut page) = (Vec::new(), ListParams::default().limit(PAGE));
+    loop {
+        let list = ingresses.list(&page).await?;
+        for ingress in &list {
+            let of = |text: &Option<String>| text.as_deref().unwrap_or_default().to_owned();
+            let name = ObjectName::new(of(&ingress.metadata.namespace), of(&ingress.metadata.name));
+            let status = ingress.status.as_ref().and_then(|status| status.load_balancer.as_ref());
+            let current = status.and_then(|balancer| balancer.ingress.as_deref()).unwrap_or_default();
+            if is_meant(&name, current) {
+                found.push(name);
+            }
+        }
+        match list.metadata.continue_.filter(|token| !token.is_empty()) {
+            Some(token) => page = page.continue_token(&token),
+            None => return Ok(found),
+        }
+    }
 }
 
 async fn write(

@@ -1,7 +1,13 @@
 //! `helm install` with no option set, on a node that enforces Pod Security "restricted".
 
 use crate::support::release::{Release, application};
-use crate::support::{DEADLINE, Node, get, until};
+use crate::support::{DEADLINE, Node, Space, get, until};
+
+/// What the status of the first application says.
+fn address(demo: &Space) -> Result<String, String> {
+    let path = "{.status.loadBalancer.ingress[*].ip}{.status.loadBalancer.ingress[*].hostname}";
+    demo.value("ingress/echo", path)
+}
 
 #[test]
 fn helm_installs_with_no_option_and_the_first_application_answers() {
@@ -16,12 +22,9 @@ fn helm_installs_with_no_option_and_the_first_application_answers() {
     assert!(demo.pods("app=echo").unwrap().contains(&answer.pod().to_owned()), "{answer:?}");
 
     // kubectl get ingress shows where.
-    until("the address of the Ingress", DEADLINE, || {
-        let path = "{.status.loadBalancer.ingress[*].ip}{.status.loadBalancer.ingress[*].hostname}";
-        match demo.value("ingress/echo", path)?.as_str() {
-            "" => Err("no address".to_owned()),
-            _ => Ok(()),
-        }
+    until("the address of the Ingress", DEADLINE, || match address(&demo)?.as_str() {
+        "" => Err("no address".to_owned()),
+        _ => Ok(()),
     });
     let table = demo.kubectl(&["get", "ingress", "echo"]);
     assert!(table.lines().nth(1).is_some_and(|line| line.split_whitespace().count() >= 6), "{table}");
@@ -40,4 +43,24 @@ fn helm_installs_with_no_option_and_the_first_application_answers() {
     let path = "{.items[*].status.containerStatuses[*].restartCount}";
     let restarts = release.space.value("pods", path).unwrap();
     assert!(restarts.chars().all(|c| c == '0' || c == ' '), "restarts: {restarts}");
+}
+
+#[test]
+fn an_uninstall_takes_the_addresses_back_where_that_is_asked_for() {
+    let (node, _turn) = Node::alone();
+    let release = Release::install(node, &["--set", "controller.clearStatusOnUninstall=true"]);
+    let demo = application(node);
+    release.answers("outrigger.test");
+    until("the address of the Ingress", DEADLINE, || match address(&demo)?.as_str() {
+        "" => Err("no address".to_owned()),
+        _ => Ok(()),
+    });
+    release.helm(&["uninstall", "outrigger", "--timeout=3m"], &[]);
+    assert_eq!(address(&demo).unwrap(), "");
+    // Nor does a controller that has not ended yet write it again.
+    until("the controllers to end", DEADLINE, || match release.pods().len() {
+        0 => Ok(()),
+        some => Err(format!("{some} pods")),
+    });
+    assert_eq!(address(&demo).unwrap(), "");
 }

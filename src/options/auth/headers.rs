@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::options::value::header_name;
 use crate::options::{Chapter, Effect, Entry, Key, Scope, Wrong};
+use crate::problem::excerpt;
 
 const SCOPES: &[Scope] = &[Scope::Service, Scope::Ingress, Scope::ConfigMap];
 
@@ -81,7 +82,7 @@ fn names(text: &str) -> Result<Vec<Arc<str>>, Wrong> {
     for word in text.split([',', ' ', '\t', '\n', '\r']).filter(|word| !word.is_empty()) {
         let name = header_name(&word.to_ascii_lowercase());
         let name = name.ok().filter(|name| !name.contains('*')).ok_or_else(|| {
-            let shown: String = word.chars().take(60).flat_map(char::escape_debug).collect();
+            let shown = excerpt(word, 60);
             Wrong::because(format!("`{shown}` is no name of a header"))
         })?;
         names.insert(name);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::entry;
 use crate::options::{Key, Wrong};
+use crate::problem::excerpt;
 
 const ALGORITHMS: [&str; 4] = ["gzip", "deflate", "raw-deflate", "identity"];
 
@@ -72,7 +73,7 @@ fn types(text: &str) -> Result<Vec<Arc<str>>, Wrong> {
                 }
             }
             _ => {
-                let word: String = word.chars().take(60).flat_map(char::escape_debug).collect();
+                let word = excerpt(word, 60);
                 return Err(Wrong::because(format!("`{word}` is no content type")));
             }
         }

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use super::entry;
 use crate::options::value::{lines, number};
 use crate::options::{Key, Wrong};
+use crate::problem::excerpt;
 
 /// Formats of HAProxy; those that 2.2 does not have are the last four.
 pub(super) const FORMATS: [&str; 8] =
@@ -129,7 +130,7 @@ pub(super) fn address(host: &str, port: Option<u16>) -> Result<String, Wrong> {
 }
 
 pub(super) fn wrong(what: &str, text: &str) -> Wrong {
-    let text: String = text.chars().take(60).flat_map(char::escape_debug).collect();
+    let text = excerpt(text, 60);
     Wrong::because(format!("{what}: `{text}`"))
 }
 

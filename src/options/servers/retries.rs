@@ -3,6 +3,7 @@
 use super::ALL;
 use crate::model::policy::servers::RetryOn;
 use crate::options::{Chapter, Effect, Entry, Key, Wrong, value};
+use crate::problem::excerpt;
 
 /// How often a request is tried again.
 pub static RETRIES: Key<u16> = Key {
@@ -80,9 +81,7 @@ fn retry_on(text: &str) -> Result<Vec<RetryOn>, Wrong> {
     let words = text.split([',', ' ', '\t', '\n', '\r']).filter(|word| !word.is_empty());
     let mut found = Vec::new();
     for word in words {
-        let wrong = |_| {
-            Wrong::because(format!("`{}` is none of these", word.escape_debug().take(60).collect::<String>()))
-        };
+        let wrong = |_| Wrong::because(format!("`{}` is none of these", excerpt(word, 60)));
         found.push(value::word(word, &RetryOn::WORDS).map_err(wrong)?);
     }
     found.sort_unstable();

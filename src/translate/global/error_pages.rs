@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::Context;
 use crate::cluster::{Kind, Origin};
 use crate::model::{Asset, AssetKind, Global};
-use crate::problem::{Code, Problem, Severity};
+use crate::problem::{Code, Problem, Severity, excerpt};
 use crate::translate::notes::Notes;
 
 /// What every branch has a page for (2.2 to 3.4, tried), with the reason phrases.
@@ -114,9 +114,7 @@ fn whole(text: &str) -> Result<String, String> {
         let (name, value) = line
             .split_once(':')
             .filter(|(name, value)| crate::options::value::header_name(name).is_ok() && printable(value))
-            .ok_or_else(|| {
-                format!("`{}` is no header", line.chars().take(60).collect::<String>().escape_debug())
-            })?;
+            .ok_or_else(|| format!("`{}` is no header", excerpt(line, 60)))?;
         // Lengths are ours to say, and connections HAProxy's.
         let ours = ["content-length", "transfer-encoding", "connection", "keep-alive"];
         if !ours.contains(&name.to_ascii_lowercase().as_str()) {

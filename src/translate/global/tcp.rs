@@ -11,7 +11,7 @@ use crate::cluster::{Kind, ObjectName, Origin};
 use crate::model::global::tcp::{TcpService, Tls};
 use crate::model::{Asset, AssetKind, Mode, Policy};
 use crate::options::global::{LOG_FORMAT_TCP, tcp_log_line};
-use crate::problem::{Code, Problem, Severity};
+use crate::problem::{Code, Problem, Severity, excerpt};
 use crate::translate::backends::{Target, resolve_service};
 use crate::translate::key_pair::Parsed;
 use crate::translate::notes::Notes;
@@ -69,7 +69,7 @@ fn format_of(which: &str, text: &str) -> Result<(Option<u16>, crate::options::gl
 /// The port that an entry is for.
 fn port_of(key: &str, read: &Read, services: &BTreeMap<u16, TcpService>) -> Result<u16, Wrong> {
     let port = key.trim().parse::<u16>().ok().filter(|port| *port > 0).ok_or_else(|| {
-        let message = format!("`{}` is no port", key.chars().take(60).collect::<String>().escape_debug());
+        let message = format!("`{}` is no port", excerpt(key, 60));
         (Code::TcpServiceInvalid, message, "name the entry by its port, for example `5432`".to_owned())
     })?;
     let listeners = &read.global.listeners;

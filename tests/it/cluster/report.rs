@@ -93,3 +93,39 @@ fn the_leader_writes_status_and_events_and_another_takes_over() {
         until_address(&ingresses, "app", None).await;
     });
 }
+
+#[test]
+fn addresses_are_taken_back_while_controllers_still_run() {
+    lab::run(async |lab| {
+        let space = lab.space("withdrawn").await;
+        let one = pod("one").await;
+        space.app("app", &[&one]).await;
+        space.ingress("app", "withdrawn.test", "app").await;
+        space.ingress_with("elsewhere", "elsewhere.test", "app", json!({"ingressClassName": "other"})).await;
+        let ingresses: Api<Ingress> = Api::namespaced(lab.client.clone(), "withdrawn");
+        let left = json!({"status": {"loadBalancer": {"ingress": [{"hostname": "old.example.org"}]}}});
+        ingresses.patch_status("elsewhere", &PatchParams::default(), &Patch::Merge(left)).await.unwrap();
+        let flags = ["--pod-namespace=withdrawn", "--publish-address=192.0.2.7", "--election-id=withdrawn"];
+        let bed = lab.bed(BRANCH, &[&flags[..], &["--pod-name=still-there"]].concat()).await;
+        until_address(&ingresses, "app", Some("192.0.2.7")).await;
+
+        let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_outrigger"))
+            .args(["clear-status", "--pod-name=job", "--watch-namespace=withdrawn"])
+            .args(flags)
+            .arg(lab.kubeconfig("admin"))
+            .output()
+            .await
+            .unwrap();
+        let log =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && log.contains("status of 1 Ingresses"), "{log}");
+        assert_eq!(address(&ingresses, "app").await, None);
+        assert_eq!(address(&ingresses, "elsewhere").await.as_deref(), Some("old.example.org"), "not ours");
+
+        // The one that led serves on, and writes no more.
+        bed.until_logged(&["this controller leads no longer"]).await;
+        space.ingress("late", "late.test", "app").await;
+        bed.until_name("late.test", "/", "one").await;
+        assert_eq!((address(&ingresses, "app").await, address(&ingresses, "late").await), (None, None));
+    });
+}

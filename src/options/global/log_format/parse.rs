@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::LogFormat;
 use super::words::{self, Arguments, Type, converters_of};
 use crate::options::Wrong;
+use crate::problem::excerpt;
 
 /// HAProxy reads much longer lines; no log line needs them.
 const LONGEST: usize = 4_000;
@@ -158,7 +159,7 @@ fn fits(allowed: Arguments, given: Option<&str>) -> bool {
 }
 
 fn unknown(what: &str, text: &str) -> Wrong {
-    let text: String = text.chars().take(60).flat_map(char::escape_debug).collect();
+    let text = excerpt(text, 60);
     Wrong::because(format!("`{text}` is no {what} that all HAProxy versions take here"))
 }
 

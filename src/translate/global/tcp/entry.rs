@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::cluster::{ObjectName, PortRef};
 use crate::model::policy::servers::ProxyProtocol;
 use crate::options::value::{ObjectRef, object};
+use crate::problem::excerpt;
 
 /// What an entry says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub(super) enum Encryption {
 /// Reads an entry; the error is the reason, fit for a message.
 pub(super) fn parse(text: &str) -> Result<Entry, String> {
     let text = text.trim();
-    let shown = |text: &str| text.chars().take(60).collect::<String>().escape_debug().to_string();
+    let shown = |text: &str| excerpt(text, 60);
     let mut fields = text.split(':').map(str::trim);
     let Some(Ok(ObjectRef::Full(service))) = fields.next().map(object) else {
         return Err(format!("`{}` names no Service with its namespace", shown(text)));

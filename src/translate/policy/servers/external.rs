@@ -6,7 +6,7 @@ use super::super::Context;
 use crate::cluster::{Kind, Origin};
 use crate::model::Need;
 use crate::model::policy::servers::{External, ExternalHost, ServerPolicy};
-use crate::problem::{Code, Problem, Severity};
+use crate::problem::{Code, Problem, Severity, excerpt};
 use crate::translate::host::parse_host;
 use crate::translate::notes::Notes;
 use crate::translate::servers::refusal;
@@ -41,7 +41,7 @@ pub(super) fn read(context: &Context<'_>, servers: &mut ServerPolicy, notes: &mu
         }
         Err(reason) => refuse(
             Code::EndpointRefused,
-            format!("`{}` gets no traffic: {reason}", name.escape_debug().take(60).collect::<String>()),
+            format!("`{}` gets no traffic: {reason}", excerpt(name, 60)),
             "write the DNS name of another host",
         ),
     }
