@@ -4,7 +4,7 @@ use crate::support::release::{Release, application};
 use crate::support::{DEADLINE, Node, Space, get, until};
 
 /// What the status of the first application says.
-fn address(demo: &Space) -> Result<String, String> {
+fn published(demo: &Space) -> Result<String, String> {
     let path = "{.status.loadBalancer.ingress[*].ip}{.status.loadBalancer.ingress[*].hostname}";
     demo.value("ingress/echo", path)
 }
@@ -22,7 +22,7 @@ fn helm_installs_with_no_option_and_the_first_application_answers() {
     assert!(demo.pods("app=echo").unwrap().contains(&answer.pod().to_owned()), "{answer:?}");
 
     // kubectl get ingress shows where.
-    until("the address of the Ingress", DEADLINE, || match address(&demo)?.as_str() {
+    until("the address of the Ingress", DEADLINE, || match published(&demo)?.as_str() {
         "" => Err("no address".to_owned()),
         _ => Ok(()),
     });
@@ -51,16 +51,16 @@ fn an_uninstall_takes_the_addresses_back_where_that_is_asked_for() {
     let release = Release::install(node, &["--set", "controller.clearStatusOnUninstall=true"]);
     let demo = application(node);
     release.answers("outrigger.test");
-    until("the address of the Ingress", DEADLINE, || match address(&demo)?.as_str() {
+    until("the address of the Ingress", DEADLINE, || match published(&demo)?.as_str() {
         "" => Err("no address".to_owned()),
         _ => Ok(()),
     });
     release.helm(&["uninstall", "outrigger", "--timeout=3m"], &[]);
-    assert_eq!(address(&demo).unwrap(), "");
+    assert_eq!(published(&demo).unwrap(), "");
     // Nor does a controller that has not ended yet write it again.
     until("the controllers to end", DEADLINE, || match release.pods().len() {
         0 => Ok(()),
         some => Err(format!("{some} pods")),
     });
-    assert_eq!(address(&demo).unwrap(), "");
+    assert_eq!(published(&demo).unwrap(), "");
 }
