@@ -8,7 +8,7 @@ source scripts/lib/common.sh
 source scripts/parts/env.sh
 trap print_times EXIT
 # Tests mostly wait (for HAProxy to load, for pods to be ready), so there are more of them at a time than processors.
-export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((3 * $(nproc)))}
+export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))}
 
 failed=()
 stage() { timed "$@" || failed+=("$1"); }

@@ -36,7 +36,8 @@ pub(super) async fn take_for_good(client: &Client, settings: &Settings) -> Resul
         let before = lease.spec.clone().unwrap_or_default();
         let now = Some(MicroTime(Timestamp::now()));
         let spec = LeaseSpec {
-            holder_identity: Some(settings.identity.clone()),
+            // Never the name of a controller: it may run in the pod of the one that leads.
+            holder_identity: Some(format!("{}-clear-status", settings.identity)),
             lease_duration_seconds: Some(HELD.as_secs().try_into().unwrap_or(i32::MAX)),
             acquire_time: now.clone(),
             renew_time: now,

@@ -53,8 +53,8 @@ impl Worker {
         if let Some(old) = self.dying.get(&key).map(|dying| dying.line.clone())
             && !self.delete(backend, server).await?
         {
-            // A pod that came back before its last request was done, or where nothing is deleted. It is in maintenance like a new one, and the
-            // command that makes it ready follows.
+            // A pod that came back before its last request was done, or where nothing is deleted. It is in maintenance like
+            // a new one, and the command that makes it ready follows.
             let ((old, _, old_maximum), (new, weight, maximum)) = (split(&old), split(line));
             if old != new {
                 return Err(CommandError::Busy { backend: backend.clone(), server: server.to_string() });

@@ -35,8 +35,9 @@ pub static RETRY_ON: Key<Vec<RetryOn>> = Key {
         default: "`conn-failure,empty-response`",
         docs: "After what a request is tried again. After anything but `conn-failure` the pod may have done its work already, so \
                it counts for the methods only that may be repeated (GET, HEAD, OPTIONS, PUT, DELETE, TRACE); a POST or PATCH is \
-               tried again when no pod could be reached, and never otherwise. HAProxy 2.2 cannot do it after `401` and `403` and \
-               leaves them out.",
+               tried again when no pod could be reached, and never otherwise. Where more than `conn-failure` counts, HAProxy keeps \
+               a copy of each such request (a buffer, 16 kB) until its pod answers. HAProxy 2.2 cannot do it after `401` and \
+               `403` and leaves them out.",
         example: "conn-failure,empty-response,503",
         effect: Effect::Reload,
     },

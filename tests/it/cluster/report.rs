@@ -110,7 +110,8 @@ fn addresses_are_taken_back_while_controllers_still_run() {
         until_address(&ingresses, "app", Some("192.0.2.7")).await;
 
         let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_outrigger"))
-            .args(["clear-status", "--pod-name=job", "--watch-namespace=withdrawn"])
+            // As typed in the pod of the one that leads.
+            .args(["clear-status", "--pod-name=still-there", "--watch-namespace=withdrawn"])
             .args(flags)
             .arg(lab.kubeconfig("admin"))
             .output()
