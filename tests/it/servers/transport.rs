@@ -201,7 +201,10 @@ on_every_branch!(
     |bed| async move {
         let echo = Echo::start("echo").await;
         bed.put("a.yaml", &app("a", "", &[echo.address]));
+        // One that says what the ConfigMap will say for the other: then nothing but servers differs.
+        bed.put("b.yaml", &app("b", "haproxy.org/server-ssl: \"false\"", &[echo.address]));
         bed.until_name("a.test", "/", "echo").await;
+        bed.until_name("b.test", "/", "echo").await;
         bed.until_settled().await;
         let http = bed.http();
         let slow = tokio::spawn(async move { client::get(http, "a.test", "/wait").await });
