@@ -19,9 +19,14 @@ impl Version {
 
     /// Parses the beginning of a version text such as `3.0.11-1+deb13u2` or `3.5-dev3`.
     pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.trim().split(['.', '-', '+', '~']);
+        let mut parts = parts(text);
         Some(Self { major: parts.next()?.parse().ok()?, minor: parts.next()?.parse().ok()? })
     }
+}
+
+/// The parts of a version text: major, minor, patch, and what a package adds.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    text.trim().split(['.', '-', '+', '~'])
 }
 
 /// Whether `del server` may be said to a release, given as HAProxy prints it (`2.6.12-1+deb12u4`).
@@ -31,10 +36,8 @@ impl Version {
 /// all of: "don't delete a dynamic server that has streams", "fix stream crash due to deleted server", "fix race on servers_list
 /// during server deletion", "close a race around ready_srv when deleting a server" (3.2 alone). 2.7 ended before them.
 fn deletes_servers_safely(release: &str) -> bool {
-    let mut numbers =
-        release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u16>().ok());
-    let (Some(major), Some(minor)) = (numbers.next(), numbers.next()) else { return false };
-    let patch = numbers.next().unwrap_or(0);
+    let Some(Version { major, minor }) = Version::parse(release) else { return false };
+    let patch = parts(release).nth(2).and_then(|part| part.parse::<u16>().ok()).unwrap_or(0);
     match (major, minor) {
         (2, 8 | 9) => patch >= 12,
         (3, 0) => patch >= 6,

@@ -33,18 +33,9 @@ pub(super) async fn take_for_good(client: &Client, settings: &Settings) -> Resul
     loop {
         // Nobody ever led.
         let Some(lease) = leases.get_opt(&settings.election_id).await? else { return Ok(()) };
-        let before = lease.spec.clone().unwrap_or_default();
-        let now = Some(MicroTime(Timestamp::now()));
-        let spec = LeaseSpec {
-            // Never the name of a controller: it may run in the pod of the one that leads.
-            holder_identity: Some(format!("{}-clear-status", settings.identity)),
-            lease_duration_seconds: Some(HELD.as_secs().try_into().unwrap_or(i32::MAX)),
-            acquire_time: now.clone(),
-            renew_time: now,
-            lease_transitions: Some(before.lease_transitions.unwrap_or(0) + 1),
-            ..LeaseSpec::default()
-        };
-        let lease = Lease { spec: Some(spec), ..lease };
+        // Never the name of a controller: it may run in the pod of the one that leads.
+        let identity = format!("{}-clear-status", settings.identity);
+        let lease = Lease { spec: Some(held_by(&identity, HELD, lease.spec.as_ref())), ..lease };
         if won(leases.replace(&settings.election_id, &PostParams::default(), &lease).await)? {
             break;
         }
@@ -141,21 +132,7 @@ impl Candidate {
 
     /// The Lease with this controller as its holder.
     fn spec(&self, before: Option<&LeaseSpec>) -> LeaseSpec {
-        let now = Some(MicroTime(Timestamp::now()));
-        let is_ours = before.is_some_and(|spec| spec.holder_identity.as_deref() == Some(&self.identity));
-        let transitions = before.and_then(|spec| spec.lease_transitions).unwrap_or(0);
-        LeaseSpec {
-            holder_identity: Some(self.identity.clone()),
-            lease_duration_seconds: Some(DURATION.as_secs().try_into().unwrap_or(i32::MAX)),
-            acquire_time: if is_ours {
-                before.and_then(|spec| spec.acquire_time.clone())
-            } else {
-                now.clone()
-            },
-            renew_time: now,
-            lease_transitions: Some(transitions + i32::from(before.is_some() && !is_ours)),
-            ..LeaseSpec::default()
-        }
+        held_by(&self.identity, DURATION, before)
     }
 
     fn say(&self, leads: bool) {
@@ -189,6 +166,21 @@ impl Candidate {
                 tracing::debug!(%error, "the Lease could not be given back");
             }
         }
+    }
+}
+
+/// The Lease, renewed or taken now, as it counts for so long.
+fn held_by(identity: &str, duration: Duration, before: Option<&LeaseSpec>) -> LeaseSpec {
+    let now = Some(MicroTime(Timestamp::now()));
+    let is_ours = before.is_some_and(|spec| spec.holder_identity.as_deref() == Some(identity));
+    let transitions = before.and_then(|spec| spec.lease_transitions).unwrap_or(0);
+    LeaseSpec {
+        holder_identity: Some(identity.to_owned()),
+        lease_duration_seconds: Some(duration.as_secs().try_into().unwrap_or(i32::MAX)),
+        acquire_time: if is_ours { before.and_then(|spec| spec.acquire_time.clone()) } else { now.clone() },
+        renew_time: now,
+        lease_transitions: Some(transitions + i32::from(before.is_some() && !is_ours)),
+        ..LeaseSpec::default()
     }
 }
 

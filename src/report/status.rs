@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use k8s_openapi::api::networking::v1::{Ingress, IngressLoadBalancerIngress};
 use kube::Client;
-use kube::api::{Api, ListParams, Patch, PatchParams};
+use kube::api::{Api, ListParams, ObjectMeta, Patch, PatchParams};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -134,8 +134,11 @@ async fn listed(
     loop {
         let list = ingresses.list(&page).await?;
         for ingress in &list {
-            let of = |text: &Option<String>| text.as_deref().unwrap_or_default().to_owned();
-            let name = ObjectName::new(of(&ingress.metadata.namespace), of(&ingress.metadata.name));
+            let ObjectMeta { namespace, name, .. } = &ingress.metadata;
+            let name = ObjectName::new(
+                namespace.as_deref().unwrap_or_default(),
+                name.as_deref().unwrap_or_default(),
+            );
             let status = ingress.status.as_ref().and_then(|status| status.load_balancer.as_ref());
             let current = status.and_then(|balancer| balancer.ingress.as_deref()).unwrap_or_default();
             if is_meant(&name, current) {

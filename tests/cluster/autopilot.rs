@@ -1,6 +1,6 @@
 //! GKE Autopilot's published restrictions as an admission policy of the node: the chart passes, and what must not pass does not.
 
-use crate::support::release::{Release, application};
+use crate::support::release::serving;
 use crate::support::{DEADLINE, Node, Security, Space, until};
 
 const POLICY: &str = include_str!("manifests/autopilot.yaml");
@@ -68,9 +68,7 @@ impl Drop for Policy {
 fn the_chart_with_no_option_and_with_the_values_for_autopilot_runs_under_its_policy() {
     let (node, _turn) = Node::alone();
     let _policy = Policy::start(node);
-    let release = Release::install(node, &[]);
-    let _demo = application(node);
-    release.answers("outrigger.test");
+    let (release, _demo) = serving(node, &[]);
     let values = "charts/outrigger/ci/gke-autopilot-values.yaml";
     // The load balancer has nodes of its own there; here the node port is asked.
     release.upgrade_without_waiting(&[

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use crate::support::release::{CONTROLLERS, Release, application};
+use crate::support::release::{CONTROLLERS, serving};
 use crate::support::{DEADLINE, Node, until};
 
 const BUDGET: &str = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: echo}\nspec: {minAvailable: 1, selector: {matchLabels: {app: echo}}}\n";
@@ -32,10 +32,8 @@ fn drain(node: &'static Node, label: &str) {
 #[test]
 fn a_drain_of_the_application_and_then_of_the_controllers_takes_no_request_with_it() {
     let (node, _turn) = Node::alone();
-    let release = Release::install(node, &[]);
-    let demo = application(node);
+    let (release, demo) = serving(node, &[]);
     demo.apply(BUDGET);
-    release.answers("outrigger.test");
     let (before, pods) = (release.reloads(), release.pods());
     let load = release.load();
     drain(node, "app=echo");

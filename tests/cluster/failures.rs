@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use serde_json::Value;
 
 use crate::support::process::kill_in_pod;
-use crate::support::release::{CONTROLLERS, Release, application};
+use crate::support::release::{CONTROLLERS, Release, serving};
 use crate::support::{DEADLINE, Node, get, until};
 
 /// The first pod of the release, and how often that container of it was started again.
@@ -31,9 +31,7 @@ fn kill(release: &Release, container: &str, program: &str) {
 #[test]
 fn a_controller_that_dies_takes_no_request_with_it_and_catches_up() {
     let (node, _turn) = Node::alone();
-    let release = Release::install(node, &[]);
-    let demo = application(node);
-    release.answers("outrigger.test");
+    let (release, demo) = serving(node, &[]);
     let load = release.load();
     kill(&release, "controller", "outrigger");
     demo.kubectl(&["scale", "deployment/echo", "--replicas=3"]);
@@ -52,9 +50,7 @@ fn a_controller_that_dies_takes_no_request_with_it_and_catches_up() {
 #[test]
 fn a_haproxy_that_dies_comes_back_with_the_last_configuration() {
     let (node, _turn) = Node::alone();
-    let release = Release::install(node, &["--set", "controller.replicaCount=1"]);
-    let _demo = application(node);
-    release.answers("outrigger.test");
+    let (release, _demo) = serving(node, &["--set", "controller.replicaCount=1"]);
     let ((pod, before), address) = (restarts(&release, "haproxy"), release.http());
     // Without the API server, so that nobody but the files can tell it what to serve.
     let stopped = node.without_api_server();
@@ -73,9 +69,7 @@ fn a_haproxy_that_dies_comes_back_with_the_last_configuration() {
 #[test]
 fn requests_and_known_endpoints_go_on_without_the_api_server() {
     let (node, _turn) = Node::alone();
-    let release = Release::install(node, &[]);
-    let _demo = application(node);
-    release.answers("outrigger.test");
+    let (release, _demo) = serving(node, &[]);
     let load = release.load();
     let stopped = node.without_api_server();
     // A minute: longer than the node counts as healthy without a word from it (40 s).
@@ -89,9 +83,7 @@ fn requests_and_known_endpoints_go_on_without_the_api_server() {
 #[test]
 fn pods_that_are_killed_cost_no_idempotent_request() {
     let (node, _turn) = Node::alone();
-    let release = Release::install(node, &[]);
-    let demo = application(node);
-    release.answers("outrigger.test");
+    let (release, demo) = serving(node, &[]);
     let before = release.reloads();
     let load = release.load();
     let mut pods = demo.pods("app=echo").unwrap();
@@ -122,9 +114,7 @@ fn pods_that_are_killed_cost_no_idempotent_request() {
 #[test]
 fn a_pod_that_replaces_another_is_ready_only_when_it_serves() {
     let (node, _turn) = Node::alone();
-    let release = Release::install(node, &["--set", "controller.replicaCount=1"]);
-    let _demo = application(node);
-    release.answers("outrigger.test");
+    let (release, _demo) = serving(node, &["--set", "controller.replicaCount=1"]);
     for _ in 0..3 {
         let old = release.pods();
         release.space.kubectl(&["delete", "pod", &old[0], "--wait=false"]);

@@ -1,12 +1,19 @@
 //! `helm install` with no option set, on a node that enforces Pod Security "restricted".
 
-use crate::support::release::{Release, application};
+use crate::support::release::{Release, application, serving};
 use crate::support::{DEADLINE, Node, Space, get, until};
 
 /// What the status of the first application says.
 fn published(demo: &Space) -> Result<String, String> {
     let path = "{.status.loadBalancer.ingress[*].ip}{.status.loadBalancer.ingress[*].hostname}";
     demo.value("ingress/echo", path)
+}
+
+fn until_published(demo: &Space) {
+    until("the address of the Ingress", DEADLINE, || match published(demo)?.as_str() {
+        "" => Err("no address".to_owned()),
+        _ => Ok(()),
+    });
 }
 
 #[test]
@@ -22,10 +29,7 @@ fn helm_installs_with_no_option_and_the_first_application_answers() {
     assert!(demo.pods("app=echo").unwrap().contains(&answer.pod().to_owned()), "{answer:?}");
 
     // kubectl get ingress shows where.
-    until("the address of the Ingress", DEADLINE, || match published(&demo)?.as_str() {
-        "" => Err("no address".to_owned()),
-        _ => Ok(()),
-    });
+    until_published(&demo);
     let table = demo.kubectl(&["get", "ingress", "echo"]);
     assert!(table.lines().nth(1).is_some_and(|line| line.split_whitespace().count() >= 6), "{table}");
 
@@ -48,13 +52,8 @@ fn helm_installs_with_no_option_and_the_first_application_answers() {
 #[test]
 fn an_uninstall_takes_the_addresses_back_where_that_is_asked_for() {
     let (node, _turn) = Node::alone();
-    let release = Release::install(node, &["--set", "controller.clearStatusOnUninstall=true"]);
-    let demo = application(node);
-    release.answers("outrigger.test");
-    until("the address of the Ingress", DEADLINE, || match published(&demo)?.as_str() {
-        "" => Err("no address".to_owned()),
-        _ => Ok(()),
-    });
+    let (release, demo) = serving(node, &["--set", "controller.clearStatusOnUninstall=true"]);
+    until_published(&demo);
     release.helm(&["uninstall", "outrigger", "--timeout=3m"], &[]);
     assert_eq!(published(&demo).unwrap(), "");
     // Nor does a controller that has not ended yet write it again.

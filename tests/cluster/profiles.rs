@@ -1,15 +1,13 @@
 //! Profiles of the controller in its own image: static, of musl, with an allocator of its own.
 
-use crate::support::release::{Release, application};
+use crate::support::release::serving;
 use crate::support::{DEADLINE, Node, until};
 
 #[test]
 fn go_reads_the_profiles_of_the_controller_in_its_image() {
     let (node, _turn) = Node::alone();
-    let release =
-        Release::install(node, &["--set", "controller.pprof.enabled=true,controller.replicaCount=1"]);
-    let _demo = application(node);
-    release.answers("outrigger.test");
+    let (release, _demo) =
+        serving(node, &["--set", "controller.pprof.enabled=true,controller.replicaCount=1"]);
     let pod = format!("pod/{}", release.pods()[0]);
     let address = release.space.value(&pod, "{.status.podIP}").unwrap();
     let top = |page: &str| {

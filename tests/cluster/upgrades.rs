@@ -1,7 +1,7 @@
 //! Upgrades of HAProxy and of the controller, and what becomes of requests meanwhile: two replicas, constant load.
 
 use crate::support::Node;
-use crate::support::release::{Release, application};
+use crate::support::release::serving;
 
 #[test]
 fn haproxy_and_the_controller_are_upgraded_apart_without_losing_a_request() {
@@ -9,9 +9,7 @@ fn haproxy_and_the_controller_are_upgraded_apart_without_losing_a_request() {
     let haproxy = |tag: &str| {
         format!("controller.haproxy.image.repository=localhost/haproxy,controller.haproxy.image.tag={tag}")
     };
-    let release = Release::install(node, &["--set-string", &haproxy("2.6")]);
-    let _demo = application(node);
-    release.answers("outrigger.test");
+    let (release, _demo) = serving(node, &["--set-string", &haproxy("2.6")]);
 
     let steps: [(&str, &dyn Fn()); 5] = [
         ("HAProxy 2.6 to 3.0", &|| release.upgrade(&["--set-string", &haproxy("3.0")])),
@@ -34,9 +32,7 @@ fn haproxy_and_the_controller_are_upgraded_apart_without_losing_a_request() {
 #[test]
 fn an_application_scales_and_restarts_without_losing_a_request_or_a_reload() {
     let (node, _turn) = Node::alone();
-    let release = Release::install(node, &[]);
-    let demo = application(node);
-    release.answers("outrigger.test");
+    let (release, demo) = serving(node, &[]);
     let before = release.reloads();
     let load = release.load();
     for replicas in ["1", "10", "2"] {

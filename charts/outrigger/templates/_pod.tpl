@@ -154,6 +154,17 @@ spec:
     - {name: run, mountPath: /var/run/haproxy}
 {{- end }}
 
+{{/* Environment of the controller's program: who it is, and what users add. */}}
+{{- define "outrigger.controllerEnv" -}}
+- name: POD_NAME
+  valueFrom: {fieldRef: {fieldPath: metadata.name}}
+- name: POD_NAMESPACE
+  valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
+{{- with .Values.controller.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
 {{- define "outrigger.controllerContainer" -}}
 {{- $controller := .Values.controller }}
 {{- $port := include "outrigger.port.controller" . -}}
@@ -163,13 +174,7 @@ spec:
   args:
     {{- include "outrigger.args" . | nindent 4 }}
   env:
-    - name: POD_NAME
-      valueFrom: {fieldRef: {fieldPath: metadata.name}}
-    - name: POD_NAMESPACE
-      valueFrom: {fieldRef: {fieldPath: metadata.namespace}}
-    {{- with $controller.extraEnv }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+    {{- include "outrigger.controllerEnv" . | nindent 4 }}
   {{- if ne $port "0" }}
   ports:
     - name: controller

@@ -125,6 +125,14 @@ impl Drop for Release {
     }
 }
 
+/// A release with these further arguments, and the application of [`application`], which answers.
+pub(crate) fn serving(node: &'static Node, further: &[&str]) -> (Release, Space) {
+    let release = Release::install(node, further);
+    let demo = application(node);
+    release.answers("outrigger.test");
+    (release, demo)
+}
+
 /// The echo application behind `outrigger.test`, in a namespace of its own.
 pub(crate) fn application(node: &'static Node) -> Space {
     let space = Space::new(node, "demo", Security::Restricted);
